@@ -11,7 +11,7 @@ struct LintTests {
         let scratch = try ScratchDirectory()
         let result = try await Command.run(
             try Command.python(program),
-            ["lint"] + options + ["-s", "WARNING", "-f", "CSV", try scratch.write(pem, "document.pem")], seconds: 120)
+            ["lint"] + options + ["-s", "WARNING", "-f", "CSV", try scratch.write(pem, "document.pem")], seconds: 400)
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         // The heading stands alone where nothing was found.
         #expect(result.output.split(whereSeparator: \.isNewline).count <= 1, "\(result.output)")

@@ -16,7 +16,7 @@ struct CardPopulationTests {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Interop/Cards/card_population.py")
         let result = try await Command.run(
-            interpreter, [script.path, "--seed", "10", "--today", today.text], seconds: 120)
+            interpreter, [script.path, "--seed", "10", "--today", today.text], seconds: 400)
         try #require(result.status == 0, "card_population.py failed: \(result.errors)")
 
         var counts: [String: Int] = [:]

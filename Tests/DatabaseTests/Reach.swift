@@ -1,8 +1,8 @@
 import Testing
 
-/// Waits until something holds, for a minute at most: a machine that is busy is slow.
+/// Waits until something holds, for two minutes at most: a machine that is busy is slow.
 func reach(_ condition: () async throws -> Bool) async throws {
-    for _ in 0..<6000 {
+    for _ in 0..<12000 {
         if try await condition() { return }
         try await Task.sleep(for: .milliseconds(10))
     }

@@ -39,7 +39,7 @@ final class Station: Sendable {
             return (process, input)
         }
         _ = Self.endAtExit
-        for _ in 0..<1200 where process.isRunning {
+        for _ in 0..<2400 where process.isRunning {
             let text = try scratch.text("out")
             if text.hasSuffix("\n"), let value = try? StrictJSON.parse(text.utf8) {
                 ready = value
@@ -118,7 +118,7 @@ func interop(_ script: String) -> String {
 /// Runs a script of `Tests/Interop` over lines.
 func judge(_ script: String, _ lines: [String]) async throws -> [Substring] {
     let result = try await Command.run(
-        try Command.python("python"), [interop(script)], input: Data(lines.joined(separator: "\n").utf8), seconds: 300)
+        try Command.python("python"), [interop(script)], input: Data(lines.joined(separator: "\n").utf8), seconds: 400)
     guard result.status == 0 else { throw Station.NotReady(description: result.errors) }
     return result.output.split(separator: "\n")
 }

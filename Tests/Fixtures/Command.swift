@@ -29,7 +29,7 @@ package enum Command {
     @discardableResult
     package static func run(
         _ executable: String, _ arguments: [String], input: Data? = nil, environment: [String: String] = [:],
-        seconds: Double = 60
+        seconds: Double = 180
     ) async throws -> Result {
         let scratch = try ScratchDirectory()
         defer { withExtendedLifetime(scratch) {} }

@@ -156,7 +156,7 @@ package final class RunningService {
         process.standardError = log
         try Command.starting { try process.run() }
         self.process = process
-        for _ in 0..<400 {
+        for _ in 0..<2400 {
             if let line = try? Data(contentsOf: ready), line.last == UInt8(ascii: "\n"),
                 let value = try? StrictJSON.parse(line), let open = value["public"]?.text,
                 let client = value["client"]?.text, let ops = value["ops"]?.text
@@ -174,7 +174,7 @@ package final class RunningService {
     package func stop() -> Int32? {
         guard let process else { return nil }
         process.terminate()
-        for _ in 0..<600 where process.isRunning { Thread.sleep(forTimeInterval: 0.05) }
+        for _ in 0..<2400 where process.isRunning { Thread.sleep(forTimeInterval: 0.05) }
         guard !process.isRunning else {
             kill()
             return nil

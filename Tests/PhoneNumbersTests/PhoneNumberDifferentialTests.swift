@@ -26,7 +26,7 @@ struct PhoneNumberDifferentialTests {
 
     private func python(_ script: String, _ arguments: [String]) async throws -> String {
         let path = RunningService.root.appending(path: "Tests/Interop/\(script)").path
-        let result = try await Command.run(try Command.python("python"), [path] + arguments, seconds: 240)
+        let result = try await Command.run(try Command.python("python"), [path] + arguments, seconds: 400)
         try #require(result.status == 0, "\(result.errors)")
         return result.output
     }

@@ -255,7 +255,7 @@ struct FastPathTests {
             }
             #expect(kept.handler != nil)
             await wire.close()
-            for _ in 0..<1000 where kept.handler != nil { try await Task.sleep(for: .milliseconds(10)) }
+            for _ in 0..<12000 where kept.handler != nil { try await Task.sleep(for: .milliseconds(10)) }
             #expect(kept.handler == nil)
         }
     }

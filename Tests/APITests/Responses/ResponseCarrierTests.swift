@@ -24,7 +24,7 @@ extension ResponseAccounts {
 
 /// Waits until something is so, which must be soon.
 func until(_ what: String, _ isSo: () -> Bool) async throws {
-    for _ in 0..<5000 where !isSo() { try await Task.sleep(for: .milliseconds(2)) }
+    for _ in 0..<60000 where !isSo() { try await Task.sleep(for: .milliseconds(2)) }
     #expect(isSo(), "\(what)")
 }
 

@@ -30,7 +30,7 @@ struct ForgedCard: Decodable {
             "COUNTERSIGN_PYTHON must name a Python: run the tests with make test")
         let script = RunningService.root.appending(path: "Tests/Interop/Forgeries/forged_cards.py").path
         let result = try await Command.run(
-            interpreter, ["-B", script, "--today", today.text] + arguments, seconds: 120)
+            interpreter, ["-B", script, "--today", today.text] + arguments, seconds: 400)
         try #require(result.status == 0, "forged_cards.py failed: \(result.errors)")
         return result.output
     }

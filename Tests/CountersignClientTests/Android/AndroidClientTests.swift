@@ -27,7 +27,7 @@ struct AndroidClientTests {
     }
 
     @discardableResult
-    private static func run(_ arguments: [String], seconds: Double = 240) async throws -> String {
+    private static func run(_ arguments: [String], seconds: Double = 400) async throws -> String {
         let done = try await Command.run(script, arguments, seconds: seconds)
         let words = [done.output.suffix(6000), done.errors.suffix(6000), failures(in: done.output)[...]]
         #expect(done.status == 0, "\(words.joined(separator: "\n"))")
@@ -95,7 +95,7 @@ struct AndroidClientTests {
                 [
                     "main", compiled, "org.countersign.client.wire.WireScript", recorder.publicURL.absoluteString,
                     recorder.clientURL.absoluteString, recorder.authorityFile, place.path,
-                ], seconds: 60)
+                ], seconds: 400)
         }
         #expect(swift.count > 40)
         #expect(java.count == swift.count)

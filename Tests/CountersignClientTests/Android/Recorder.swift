@@ -29,7 +29,7 @@ struct Recorder {
             process.waitUntilExit()
         }
         var text = ""
-        for _ in 0..<400 {
+        for _ in 0..<2400 {
             text = try place.text("ready")
             if text.hasSuffix("\n") { break }
             try await Task.sleep(for: .milliseconds(50))

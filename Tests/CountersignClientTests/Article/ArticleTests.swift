@@ -76,7 +76,7 @@ struct ArticleTests {
         let bob = try await ContactFlowTests.proven(service, "bob", "+14155550102")
         for kind in Addresses.Kind.allCases { try await alice.app.client.addresses.share(kind) }
         // The set is filled beside the service's other work.
-        for _ in 0..<80 {
+        for _ in 0..<240 {
             if try await !bob.app.client.contacts.find(["+14155550101"]).isEmpty { break }
             try await Task.sleep(for: .milliseconds(500))
         }

@@ -32,16 +32,16 @@ struct OutageTests {
                     }
                 }
             }
-            for _ in 0..<3 {
+            for _ in 0..<2400 {
                 let before = answered.count
-                for _ in 0..<600 where answered.count < before + 50 { try await Task.sleep(for: .milliseconds(50)) }
+                for _ in 0..<2400 where answered.count < before + 50 { try await Task.sleep(for: .milliseconds(50)) }
                 let lost = missed.count
                 service.running.kill()
-                for _ in 0..<600 where missed.count == lost { try await Task.sleep(for: .milliseconds(50)) }
+                for _ in 0..<2400 where missed.count == lost { try await Task.sleep(for: .milliseconds(50)) }
                 try service.running.start()
             }
             let before = answered.count
-            for _ in 0..<600 where answered.count < before + 50 { try await Task.sleep(for: .milliseconds(50)) }
+            for _ in 0..<2400 where answered.count < before + 50 { try await Task.sleep(for: .milliseconds(50)) }
             isOver.set()
             try await group.waitForAll()
         }

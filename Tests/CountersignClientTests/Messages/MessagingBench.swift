@@ -70,7 +70,7 @@ extension LiveService {
 
 /// Waits for something that happens elsewhere, ten seconds at most.
 @discardableResult
-func within<T: Sendable>(_ seconds: Int = 10, _ body: @escaping @Sendable () async throws -> T) async throws -> T {
+func within<T: Sendable>(_ seconds: Int = 120, _ body: @escaping @Sendable () async throws -> T) async throws -> T {
     try await withThrowingTaskGroup(of: T?.self) { group in
         group.addTask { try await body() }
         group.addTask {

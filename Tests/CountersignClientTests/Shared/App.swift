@@ -43,7 +43,7 @@ final class App: Sendable {
 
     /// Acts until that is refused, as it is a moment after an admin's command.
     func refusal() async throws -> Refusal {
-        for _ in 0..<200 {
+        for _ in 0..<2400 {
             do throws(Refusal) { try await client.act() } catch { return error }
             try await Task.sleep(for: .milliseconds(50))
         }
@@ -67,7 +67,7 @@ extension Countersign {
 /// Looks again and again until something is so.
 ///
 /// - Parameter seconds: how long at most.
-func eventually(seconds: Int = 10, _ condition: () async throws -> Bool) async throws {
+func eventually(seconds: Int = 120, _ condition: () async throws -> Bool) async throws {
     for _ in 0..<seconds * 50 {
         if try await condition() { return }
         try await Task.sleep(for: .milliseconds(20))

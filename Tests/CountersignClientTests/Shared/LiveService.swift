@@ -100,7 +100,7 @@ final class LiveService: Sendable {
 
     /// The code in the last text to a number.
     func code(textedTo number: String) async throws -> String {
-        for _ in 0..<200 {
+        for _ in 0..<2400 {
             let lines = (try? String(contentsOf: running.path("texts.jsonl"), encoding: .utf8))?.split(separator: "\n")
             for line in (lines ?? []).reversed() {
                 guard let value = try? StrictJSON.parse(Array(line.utf8)), value["to"]?.text == number,

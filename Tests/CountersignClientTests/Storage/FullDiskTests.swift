@@ -18,7 +18,7 @@ struct FullDiskTests {
             "unshare",
             ["--mount"] + user + ["sh", "-c", script, scratch.path, tests, "--testing-library", "swift-testing"]
                 + ["--filter", "FullDiskTests/inside"],
-            environment: ["COUNTERSIGN_SMALL_DISK": scratch.path], seconds: 120)
+            environment: ["COUNTERSIGN_SMALL_DISK": scratch.path], seconds: 400)
         #expect(done.status == 0, "\(done.output.suffix(4000))\n\(done.errors.suffix(4000))")
         #expect((done.output + done.errors).contains("1 test in 1 suite passed"), "\(done.output)\(done.errors)")
     }
@@ -62,7 +62,7 @@ struct FullDiskTests {
         // A renewal on a full disk serves as long as the app runs, and is kept with the next change.
         try fill()
         try await service.admin("session", "challenge", session.id.uuidString.lowercased())
-        for _ in 0..<20 {
+        for _ in 0..<2400 {
             try await client.act()
             try await Task.sleep(for: .milliseconds(50))
         }

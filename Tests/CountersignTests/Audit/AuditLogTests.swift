@@ -16,7 +16,7 @@ struct AuditLogTests {
     @Test("is chained and signed while it runs, and an export is verified by a reading of the documents alone")
     func live() async throws {
         let service = try await RunningService()
-        try await expectScript("Audit/audit.py", ["live"] + places(service), seconds: 120)
+        try await expectScript("Audit/audit.py", ["live"] + places(service), seconds: 400)
         #expect(service.stop() == 0)
         // What a stopped service leaves is signed to the last entry.
         let report = try await service.countersign(["audit", "verify", "--json"])
@@ -52,11 +52,11 @@ struct AuditLogTests {
     func restore() async throws {
         let service = try await RunningService()
         let more = try places(service) + ["--identity", service.path("device").path]
-        try await expectScript("Migration/restore.py", ["before"] + service.clientArguments + more, seconds: 120)
+        try await expectScript("Migration/restore.py", ["before"] + service.clientArguments + more, seconds: 400)
         #expect(service.stop() == 0)
-        try await expectScript("Migration/restore.py", ["restore"] + service.clientArguments + more, seconds: 120)
+        try await expectScript("Migration/restore.py", ["restore"] + service.clientArguments + more, seconds: 400)
         try service.start()
-        try await expectScript("Migration/restore.py", ["after"] + service.clientArguments + more, seconds: 120)
+        try await expectScript("Migration/restore.py", ["after"] + service.clientArguments + more, seconds: 400)
         // Chained on behind what the copy held, across the restore.
         #expect(service.stop() == 0)
         let report = try await service.countersign(["audit", "verify", "--json"])

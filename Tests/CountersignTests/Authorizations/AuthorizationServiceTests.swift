@@ -14,6 +14,6 @@ struct AuthorizationServiceTests {
             "Authorizations/authorizations.py",
             arguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
-            ], seconds: 120)
+            ], seconds: 400)
     }
 }

@@ -68,7 +68,7 @@ struct BanTests {
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                 "--port", port, "--secret", file,
-            ], seconds: 120)
+            ], seconds: 400)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(!log.contains(secret) && !log.contains("internal_error") && !log.contains("SAMPLE"))
     }

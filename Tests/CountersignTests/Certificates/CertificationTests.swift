@@ -7,7 +7,7 @@ import Testing
 /// Runs a script of `Tests/Interop` and expects it to end well.
 @discardableResult
 func expectScript(
-    _ script: String, _ arguments: [String], seconds: Double = 180, sourceLocation: SourceLocation = #_sourceLocation
+    _ script: String, _ arguments: [String], seconds: Double = 400, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws -> String {
     let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
     let path = RunningService.root.appending(path: "Tests/Interop/\(script)").path
@@ -51,7 +51,7 @@ struct CertificationTests {
             "Certificates/revocations.py",
             service.clientArguments + [
                 "--store", service.path("store.db").path, "--revoked", "1000", "--rate", "0", "--requests", "250",
-            ], seconds: 120)
+            ], seconds: 400)
         let figures = try StrictJSON.parse(Array(found.utf8))
         #expect(figures["lists"] == .integer(1))
         #expect(figures["served"] == .integer(250))

@@ -30,7 +30,7 @@ struct NodesTests {
                     } + [
                         "--mode", mode, "--countersign", try RunningService.product("countersign"), "--directory",
                         service.directory.path, "--store", service.store,
-                    ], seconds: 240)
+                    ], seconds: 400)
             FileHandle.standardError.write(Data(output.utf8))
             for other in others {
                 #expect(other.stop() == 0)
@@ -72,7 +72,7 @@ struct NodesTests {
     @Test("One node keeps the whole contract, with the same clients as on a file")
     func contract() async throws {
         try await withService { service in
-            try await expectScript("Sessions/flow.py", service.clientArguments, seconds: 240)
+            try await expectScript("Sessions/flow.py", service.clientArguments, seconds: 400)
         }
     }
 
@@ -166,7 +166,7 @@ struct NodesTests {
             try change(service.directory)
             kill(service.processIdentifier, SIGHUP)
             var agreements: [JSONValue?] = []
-            for _ in 0..<100 where agreements != [.bool(true), .bool(true)] {
+            for _ in 0..<240 where agreements != [.bool(true), .bool(true)] {
                 try await Task.sleep(for: .milliseconds(500))
                 agreements = try await nodes(service).map { $0["policies_agree"] }
             }

@@ -6,7 +6,7 @@ import Testing
 ///
 /// - Parameter namespaces: options of `unshare`, if the fault needs file systems or process numbers of its own. They go
 ///   with its processes.
-func expectPromisesKept(_ fault: String, namespaces: [String] = [], seconds: Double = 240) async throws {
+func expectPromisesKept(_ fault: String, namespaces: [String] = [], seconds: Double = 400) async throws {
     let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
     let root = RunningService.root
     var command = [

@@ -55,7 +55,7 @@ struct CommandTests {
         let kept = try #require(report["kept"] as? [Int])
         let store = try SQLiteDatabase(path: service.path("store.db").path, clock: { Date() })
         var found: [[Int]?] = []
-        for _ in 0..<300 {
+        for _ in 0..<1200 {
             let nodes = try await store.read { try ClusterMemberRepository($0).live() }
             found = nodes.map { $0.fingerprints.items[.wrappingKeys]?.keys.sorted() }
             if found == [kept] { return try await store.close() }

@@ -63,7 +63,7 @@ struct DevelopmentTests {
         try (proxied + "\nproxied_networks: [127.0.0.0/8]\n").write(to: policy, atomically: true, encoding: .utf8)
         kill(service.processIdentifier, SIGHUP)
         var refused: [String] = []
-        for _ in 0..<200 where refused.isEmpty {
+        for _ in 0..<2400 where refused.isEmpty {
             try await Task.sleep(for: .milliseconds(50))
             refused = try service.logLines("the policies were not reloaded")
         }

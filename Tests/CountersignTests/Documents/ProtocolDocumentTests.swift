@@ -83,7 +83,7 @@ struct ProtocolDocumentTests {
 
     @Test("have an OpenAPI document that two validators accept, neither of which accepts a planted error")
     func validOpenAPI() async throws {
-        try await expectScript("Documents/openapi.py", ["--root", RunningService.root.path], seconds: 60)
+        try await expectScript("Documents/openapi.py", ["--root", RunningService.root.path], seconds: 400)
     }
 
     @Test("give every code of a refusal the status that the service sends")
@@ -229,6 +229,6 @@ struct ProtocolDocumentTests {
             service.clientArguments + [
                 "--policies", service.path("Policies").path, "--texts", service.path("texts.jsonl").path, "--pid",
                 String(service.processIdentifier), "--documents",
-            ] + documents, seconds: 240)
+            ] + documents, seconds: 400)
     }
 }

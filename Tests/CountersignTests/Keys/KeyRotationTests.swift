@@ -193,7 +193,7 @@ struct KeyRotationTests {
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                 "--pid", "\(service.processIdentifier)",
-            ], seconds: 240)
+            ], seconds: 400)
         #expect(output.contains("none failed"))
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)

@@ -64,7 +64,7 @@ struct CollectorTests {
         /// What it has written, once it is so many lines, or after a second.
         func lines(_ count: Int) async throws -> [Substring] {
             var found: [Substring] = []
-            for _ in 0..<100 where found.count < count {
+            for _ in 0..<12000 where found.count < count {
                 try await Task.sleep(for: .milliseconds(10))
                 found = try scratch.text("out").split(separator: "\n")
             }

@@ -15,7 +15,7 @@ struct HeraldServiceTests {
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                 "--interface", RunningService.root.appending(path: "Sources/SwiftSDK/Herald/herald.thrift").path,
-            ], seconds: 180)
+            ], seconds: 400)
         FileHandle.standardError.write(Data(output.utf8))
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
@@ -33,7 +33,7 @@ struct HeraldServiceTests {
             service.clientArguments + [
                 "--interface", RunningService.root.appending(path: "Sources/SwiftSDK/Herald/herald.thrift").path,
                 "--examples", "\(Soak.count(40, soak: 200))",
-            ], seconds: 180)
+            ], seconds: 400)
         #expect(service.stop() == 0)
     }
 

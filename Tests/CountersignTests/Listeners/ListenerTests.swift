@@ -22,7 +22,7 @@ struct ListenerTests {
     func messages() async throws {
         let service = try await RunningService(
             policies: ["requests.yaml": "request_timeout: 2s\nmaximum_headers: 8192\n"])
-        try await expectScript("HTTP/messages.py", service.clientArguments, seconds: 180)
+        try await expectScript("HTTP/messages.py", service.clientArguments, seconds: 400)
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(log.contains("\"status\":\"499\""))
@@ -229,7 +229,7 @@ struct ListenerTests {
                     try RunningService.product("countersign"), "serve", "--keys", service.path("Keys").path,
                     "--policies", service.path("Policies").path, "--store", service.store, "--public", "127.0.0.1:0",
                     "--client", "127.0.0.1:0", "--ops", "127.0.0.1:0",
-                ], seconds: 120)
+                ], seconds: 400)
         }
         let few = try await start(400)
         #expect(few.status == 1 && few.errors.contains("400 file descriptors are too few"), "\(few)")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Runs a walk that starts its own store, nodes and carrier.
-private func expectWalk(_ script: String, _ arguments: [String] = [], seconds: Double = 240) async throws {
+private func expectWalk(_ script: String, _ arguments: [String] = [], seconds: Double = 400) async throws {
     let output = try await expectScript(
         "Devices/\(script).py",
         [
@@ -44,6 +44,6 @@ struct DeviceKillTests {
         let kills = Self.number("COUNTERSIGN_KILLS", default: 4)
         let seed = Self.number("COUNTERSIGN_SEED", default: 1)
         try await expectWalk(
-            "kills", ["--kills", "\(kills)", "--seed", "\(seed)"], seconds: 180 + 6 * Double(kills))
+            "kills", ["--kills", "\(kills)", "--seed", "\(seed)"], seconds: 400 + 6 * Double(kills))
     }
 }

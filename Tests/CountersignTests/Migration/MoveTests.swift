@@ -9,7 +9,7 @@ import Testing
 /// `store copy` and `store reopen` through the built binary.
 @Suite("Moving fixture", .serialized)
 struct MoveTests {
-    private func countersign(_ arguments: [String], seconds: Double = 60) async throws -> Command.Result {
+    private func countersign(_ arguments: [String], seconds: Double = 400) async throws -> Command.Result {
         try await Command.run(try RunningService.product("countersign"), arguments, seconds: seconds)
     }
 
@@ -112,7 +112,7 @@ struct MoveTests {
         }
 
         let there = try RunningService(besides: service, store: target)
-        try await expectScript("Migration/load.py", there.clientArguments + identity + ["--check"], seconds: 120)
+        try await expectScript("Migration/load.py", there.clientArguments + identity + ["--check"], seconds: 400)
         #expect(there.stop() == 0)
         let audit = try await there.countersign(["audit", "verify"])
         #expect(audit.status == 0, "\(audit.errors)")
@@ -122,7 +122,7 @@ struct MoveTests {
         let back = try await service.countersign(["store", "copy", target, file, "--final", "--yes"])
         #expect(back.status == 0, "\(back.errors)")
         let again = try RunningService(besides: service, store: file)
-        try await expectScript("Migration/load.py", again.clientArguments + identity + ["--check"], seconds: 120)
+        try await expectScript("Migration/load.py", again.clientArguments + identity + ["--check"], seconds: 400)
         #expect(again.stop() == 0)
         let check = try await again.countersign(["store", "check"])
         #expect(check.status == 0, "\(check.errors)")
@@ -143,7 +143,7 @@ struct MoveTests {
         #expect(moved.status == 0, "\(moved.errors)")
         _ = try await load
         // It says so and ends by itself, with the code and the sentence of a start on such a store.
-        #expect(service.ended(within: 40) == 1)
+        #expect(service.ended(within: 120) == 1)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(log.contains("\"message\":\"the store was moved: this node ends"), "\(log.suffix(2000))")
         #expect(log.contains("countersign: This store was moved to sqlite:\(service.path("new.db").path)"))

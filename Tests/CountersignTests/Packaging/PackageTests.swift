@@ -12,20 +12,20 @@ struct PackageTests {
 
     @Test("holds what it should, with modes, dependencies, a unit, a manual and completions that their readers accept")
     func contents() async throws {
-        let printed = try await expectScript("Packaging/package.py", try Self.places(), seconds: 180)
+        let printed = try await expectScript("Packaging/package.py", try Self.places(), seconds: 400)
         #expect(printed.contains("libssl3"))
     }
 
     @Test("has examples for haproxy, nginx and Prometheus that run as they stand but for the addresses")
     func examples() async throws {
-        let printed = try await expectScript("Packaging/package_proxies.py", try Self.places(), seconds: 120)
+        let printed = try await expectScript("Packaging/package_proxies.py", try Self.places(), seconds: 400)
         #expect(printed.contains("nginx: "))
     }
 
     @Test("has manifests of Kubernetes that its schemas accept, and a Compose file, whose names are the service's")
     func manifests() async throws {
         let printed = try await expectScript(
-            "Packaging/package_manifests.py", ["--root", RunningService.root.path], seconds: 60)
+            "Packaging/package_manifests.py", ["--root", RunningService.root.path], seconds: 400)
         #expect(printed.contains("manifests"))
     }
 
@@ -33,7 +33,7 @@ struct PackageTests {
     func monitoring() async throws {
         let service = try await RunningService()
         let arguments = service.clientArguments + ["--root", RunningService.root.path]
-        let printed = try await expectScript("Packaging/package_monitoring.py", arguments, seconds: 120)
+        let printed = try await expectScript("Packaging/package_monitoring.py", arguments, seconds: 400)
         #expect(printed.contains("alerts"))
     }
 }

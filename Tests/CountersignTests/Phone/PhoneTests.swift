@@ -10,7 +10,7 @@ struct PhoneTests {
             "Phone/phone.py",
             [what] + service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
-            ], seconds: 300)
+            ], seconds: 400)
     }
 
     @Test("Two hundred guesses at once on two processes are five guesses, and one right code of forty succeeds")

@@ -37,7 +37,7 @@ struct CrashReportTests {
         #expect(name == "countersign\n")
         kill(service.processIdentifier, SIGILL)
         // The report ends with its duration. A signal that was sent and not raised is over with it: the next one ends.
-        for _ in 0..<600 {
+        for _ in 0..<1200 {
             if try log(of: service).contains("Backtrace took") { break }
             try await Task.sleep(for: .milliseconds(100))
         }

@@ -8,7 +8,7 @@ struct ServiceTests {
     @Test("keeps the whole contract with a client and a provider in Python, and stops gracefully")
     func interop() async throws {
         let service = try await RunningService()
-        try await expectScript("Sessions/flow.py", service.clientArguments, seconds: 240)
+        try await expectScript("Sessions/flow.py", service.clientArguments, seconds: 400)
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(!log.contains("session-token"))
@@ -45,7 +45,7 @@ struct ServiceTests {
         }
         let found = try await expectScript(
             "Migration/load.py", service.clientArguments + ["--record", record, "--identity", identity, "--check"],
-            seconds: 240)
+            seconds: 400)
         #expect(found.contains("sessions"))
     }
 
@@ -73,13 +73,13 @@ struct ServiceTests {
     @Test("survives hostile bytes on every listener and stays ready")
     func hostile() async throws {
         let service = try await RunningService()
-        try await expectScript("Listeners/hostile.py", service.clientArguments, seconds: 240)
+        try await expectScript("Listeners/hostile.py", service.clientArguments, seconds: 400)
     }
 
     @Test("refuses bodies over the limit on every path, told or in chunks, so that the refusal arrives")
     func largeBodies() async throws {
         let service = try await RunningService()
-        try await expectScript("HTTP/bodies.py", service.clientArguments, seconds: 120)
+        try await expectScript("HTTP/bodies.py", service.clientArguments, seconds: 400)
         #expect(service.stop() == 0)
     }
 
@@ -96,7 +96,7 @@ struct ServiceTests {
                 "--include-path-regex",
                 "^/(certificates|certificates/authority|certificates/revocations|provider.*|introspect|revoke|openapi.json|.well-known.*|)$",
                 // 5 s alone, 24 s where eight builds wait for two processors: a bound against hanging.
-            ], seconds: 120)
+            ], seconds: 400)
         #expect(result.status == 0, "\(result.output.suffix(4000))\n\(result.errors)")
     }
 }

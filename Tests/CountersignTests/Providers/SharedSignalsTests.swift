@@ -19,7 +19,7 @@ struct SharedSignalsTests {
                 "--texts", service.path("texts.jsonl").path, "--countersign",
                 try RunningService.product("countersign"), "--directory", service.directory.path, "--other",
                 service.path("other.json").path, "--other-key", key,
-            ], seconds: 180)
+            ], seconds: 400)
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(!log.contains("internal_error") && !log.contains("of-the-receiver"))

@@ -39,7 +39,7 @@ struct DescriptionTests {
                 "--include-path-regex", paths,
                 // It cannot write a token's media type; events.py judges that path.
                 "--exclude-path", "/provider/events",
-            ] + more, seconds: 240)
+            ] + more, seconds: 400)
         #expect(result.status == 0, "\(result.output.suffix(4000))\n\(result.errors)")
     }
 

@@ -21,7 +21,7 @@ struct RequestFuzzTests {
                 "--rounds", "\(rounds)", "--one-in", "\(share)", "--seed",
                 environment["COUNTERSIGN_FUZZ_SEED"] ?? "9114",
             ] + costs,
-            seconds: 240 * Double(rounds))
+            seconds: 400 * Double(rounds))
         if rounds > 1 { print(found) }
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8).split(separator: "\n")

@@ -7,7 +7,7 @@ struct OAuthTests {
     @Test("find the endpoints, sign in, exchange the session's token, and take and use a provider's")
     func authlib() async throws {
         let service = try await RunningService()
-        try await expectScript("Sessions/oauth.py", service.clientArguments, seconds: 120)
+        try await expectScript("Sessions/oauth.py", service.clientArguments, seconds: 400)
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(!log.contains("internal_error"))
@@ -23,7 +23,7 @@ struct OAuthTests {
             let chosen = try await service.countersign(["provider", "set", "test", "--token-alg", algorithm])
             #expect(chosen.status == 0)
             try await expectScript(
-                "Sessions/verifiers.py", service.clientArguments + ["--algorithm", algorithm], seconds: 240)
+                "Sessions/verifiers.py", service.clientArguments + ["--algorithm", algorithm], seconds: 400)
         }
         #expect(service.stop() == 0)
     }

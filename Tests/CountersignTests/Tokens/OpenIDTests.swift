@@ -12,7 +12,7 @@ struct OpenIDTests {
             [
                 "--countersign", try RunningService.product("countersign"), "--policies",
                 RunningService.root.appending(path: "Policies").path, "--directory", scratch.path,
-            ], seconds: 120)
+            ], seconds: 400)
     }
 
     @Test("runs by the recipe, and two nodes on PostgreSQL take its ID tokens after one of them has read its keys")
@@ -27,6 +27,6 @@ struct OpenIDTests {
                 RunningService.root.appending(path: "Policies").path, "--directory", scratch.path, "--store",
                 try cluster.newDatabase(name), "--psql",
                 ([cluster.program("psql")] + cluster.connection + ["-d", name]).joined(separator: " "),
-            ], seconds: 180)
+            ], seconds: 400)
     }
 }

@@ -24,7 +24,7 @@ struct FirstAppTests {
             service.clientArguments + [
                 "--sample", try RunningService.product("sample-provider"), "--countersign",
                 try RunningService.product("countersign"), "--app", app,
-            ], seconds: 120)
+            ], seconds: 400)
     }
 
     @Test("is the source that is built here, block by block")
@@ -44,7 +44,7 @@ struct FirstAppTests {
             ("git", ["clone", "--quiet", RunningService.root.path, clone]),
             ("bash", ["\(clone)/Sources/Packaging/sdk.sh", scratch.file("written"), "sdk"]),
         ] {
-            let done = try await Command.run(program, arguments, seconds: 240)
+            let done = try await Command.run(program, arguments, seconds: 400)
             #expect(done.status == 0, "\(done.errors)")
         }
         let trees = try await Command.run("git", ["-C", clone, "rev-parse", "sdk^{tree}", "HEAD:Sources/SwiftSDK"])

@@ -16,7 +16,7 @@ struct QuickStartTests {
             "QuickStarts/quickstarts.py",
             service.clientArguments + ["--keys", service.path("Keys").path] + (Soak.isOn ? ["--siege"] : [])
                 + Self.walked.flatMap { ["--only", $0] },
-            seconds: 300)
+            seconds: 400)
         for language in Self.walked { #expect(output.contains("\(language): ")) }
     }
 
@@ -27,7 +27,7 @@ struct QuickStartTests {
             [
                 language, "--root", RunningService.root.path, "--countersign",
                 try RunningService.product("countersign"),
-            ], seconds: 120)
+            ], seconds: 400)
     }
 
     @Test("are short: no file has more than 120 lines, or longer ones than 120 characters", arguments: languages)

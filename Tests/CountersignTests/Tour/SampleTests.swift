@@ -20,7 +20,7 @@ struct SampleTests {
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--sample",
                 try RunningService.product(name), "--directory", service.directory.path,
-            ], seconds: 180)
+            ], seconds: 400)
     }
 
     @Test("take a picture from public addresses only, in whatever spelling")

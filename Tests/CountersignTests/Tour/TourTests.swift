@@ -17,14 +17,14 @@ struct TourTests {
                 "--countersign", try RunningService.product("countersign"), "--sample",
                 try RunningService.product("sample-provider"), "--directory", service.directory.path, "--times",
                 "\(Soak.count(2, soak: 8))",
-            ], seconds: 240)
+            ], seconds: 400)
     }
 
     @Test("is one script: it starts, walks the tour, stays up, stops when it is told to, and starts again")
     func script() async throws {
         let binaries = URL(filePath: try RunningService.product("countersign")).deletingLastPathComponent().path
         try await expectScript(
-            "Documents/run.py", ["--root", RunningService.root.path, "--binaries", binaries], seconds: 180)
+            "Documents/run.py", ["--root", RunningService.root.path, "--binaries", binaries], seconds: 400)
     }
 
     @Test("texts to numbers that belong to nobody, and that the service takes")
@@ -52,12 +52,12 @@ struct TourTests {
                 "--sample", try RunningService.product("sample-provider"), "--countersign",
                 try RunningService.product("countersign"), "--readme",
                 RunningService.root.appending(path: "README.md").path,
-            ], seconds: 120)
+            ], seconds: 400)
     }
 
     @Test("is a sample provider that registers, logs in, signs and limits guesses, judged by PyJWT")
     func sampleProvider() async throws {
         try await expectScript(
-            "Samples/sample.py", ["--binary", try RunningService.product("sample-provider")], seconds: 120)
+            "Samples/sample.py", ["--binary", try RunningService.product("sample-provider")], seconds: 400)
     }
 }

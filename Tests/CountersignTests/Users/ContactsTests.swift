@@ -10,6 +10,6 @@ struct ContactsTests {
         let service = try await RunningService()
         try await expectScript(
             "Addresses/contacts.py", service.clientArguments + ["--texts", service.path("texts.jsonl").path],
-            seconds: 120)
+            seconds: 400)
     }
 }

@@ -104,7 +104,7 @@ import Testing
                     try transaction.appendChange(kind: 2, key: [99])
                     _ = try transaction.first("SELECT 1")
                     begun.begin()
-                    _ = gate.wait(timeout: .now() + 60)
+                    _ = gate.wait(timeout: .now() + 120)
                 }
             }
             if kind.description == StoreKind.postgresql.description { try await reach { begun.count == 1 } }
@@ -157,7 +157,7 @@ import Testing
                     try await foreign.write { transaction in
                         try transaction.execute("UPDATE accounts SET balance = 0 WHERE id = 1")
                         begun.begin()
-                        _ = gate.wait(timeout: .now() + 60)
+                        _ = gate.wait(timeout: .now() + 120)
                     }
                 }
                 try await reach { begun.count == 1 }

@@ -28,7 +28,7 @@ import Testing
     ///
     /// - Returns: the position of who has read everything.
     private static func purge(_ key: UInt8, in store: any Database) async throws -> ChangePosition {
-        for _ in 0..<600 {
+        for _ in 0..<2400 {
             let present = try await store.changePosition()
             try await store.purgeChanges(below: [present])
             if try await !has(key, store) { return present }
@@ -71,7 +71,7 @@ import Testing
                     try transaction.appendChange(kind: 3, key: [9])
                     _ = try transaction.first("SELECT 1")
                     begun.begin()
-                    _ = gate.wait(timeout: .now() + 60)
+                    _ = gate.wait(timeout: .now() + 120)
                 }
             }
             try await reach { begun.count == 1 }
@@ -104,14 +104,14 @@ import Testing
                     let sql = "SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)"
                     let own = try transaction.first(sql)?.integer(0)
                     number.withLock { $0 = own }
-                    _ = gate.wait(timeout: .now() + 60)
+                    _ = gate.wait(timeout: .now() + 120)
                 }
             }
             try await reach { number.withLock { $0 } != nil }
             try await ChangeLogTests.append(store, [3])
             var beginner = try await store.changePosition()
             // An earlier transaction of another test would hold it back as well, and the purge no longer once it is over.
-            for _ in 0..<3000 {
+            for _ in 0..<12000 {
                 guard let base = PostgreSQLSnapshot(beginner.snapshot), base.lowest != number.withLock({ $0 }) else {
                     break
                 }
@@ -138,7 +138,7 @@ import Testing
                     try transaction.appendChange(kind: 3, key: [9])
                     _ = try transaction.first("SELECT 1")
                     begun.begin()
-                    _ = gate.wait(timeout: .now() + 60)
+                    _ = gate.wait(timeout: .now() + 120)
                 }
             }
             try await reach { begun.count == 1 }

@@ -28,7 +28,7 @@ import Testing
             let hold: @Sendable (any Transaction) throws -> Bool = { transaction in
                 _ = try transaction.first("SELECT 1")
                 begun.begin()
-                return gate.wait(timeout: .now() + 60) == .success
+                return gate.wait(timeout: .now() + 120) == .success
             }
             let holders = (0..<2).flatMap { _ in
                 [Task { try await store.write(hold) }, Task { try await store.read(hold) }]
@@ -53,7 +53,7 @@ import Testing
             let holder = Task {
                 try await store.write { _ in
                     begun.begin()
-                    _ = gate.wait(timeout: .now() + 60)
+                    _ = gate.wait(timeout: .now() + 120)
                 }
             }
             try await reach { begun.count == 1 }

@@ -66,7 +66,7 @@ private final class SecureServer: Sendable {
             return (keeper, pipe)
         }
         let lock = directory.appendingPathComponent("data/postmaster.pid").path
-        for _ in 0..<600 {
+        for _ in 0..<2400 {
             // As root one may look; otherwise the directory is one's own.
             if let text = try? String(contentsOfFile: lock, encoding: .utf8), text.contains("ready") { return }
             Thread.sleep(forTimeInterval: 0.05)

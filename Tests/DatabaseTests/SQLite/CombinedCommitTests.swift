@@ -17,7 +17,7 @@ import Testing
         let begun = store.writer.begun
         let holder = Task {
             try await store.write { _ in
-                _ = released.wait(timeout: .now() + 60)
+                _ = released.wait(timeout: .now() + 120)
             }
         }
         var writers: [Task<Void, any Error>] = []
@@ -178,7 +178,7 @@ extension CombinedCommitTests {
             let store = try SQLiteDatabase(path: path, clock: { Date(timeIntervalSince1970: 0) })
             try await store.write { try $0.execute("CREATE TABLE things (id BIGINT PRIMARY KEY)") }
             let released = DispatchSemaphore(value: 0)
-            let holder = Task { try await store.write { _ in _ = released.wait(timeout: .now() + 60) } }
+            let holder = Task { try await store.write { _ in _ = released.wait(timeout: .now() + 120) } }
             try await Self.reach { store.writer.begun == 2 }
             let writer = Task { try await store.write(Self.insert(1)) }
             try await Self.reach { store.writer.waiting == 1 }

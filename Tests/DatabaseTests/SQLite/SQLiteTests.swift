@@ -96,7 +96,7 @@ import Testing
             let holder = Task {
                 try await other.write { _ in
                     begun.signal()
-                    _ = released.wait(timeout: .now() + 60)
+                    _ = released.wait(timeout: .now() + 120)
                 }
             }
             await withCheckedContinuation { continuation in

@@ -91,12 +91,12 @@ import Testing
                 try await store.write { transaction in
                     try transaction.execute("UPDATE things SET label = 'c' WHERE id = 1")
                     beginning.finish()
-                    _ = gate.wait(timeout: .now() + 60)
+                    _ = gate.wait(timeout: .now() + 120)
                 }
             }
             for await _ in begun {}
             let migration = Task { try await store.migrate([Self.table, Self.index]) }
-            for _ in 0..<1000 {
+            for _ in 0..<12000 {
                 guard try await Self.indexes(store)["things_label"] == nil else { break }
                 try await Task.sleep(for: .milliseconds(10))
             }

@@ -65,7 +65,7 @@ struct SchemaLockTests {
             await held.stands()
             async let altered: Int = store.alter { try $0.execute("ALTER TABLE words ADD COLUMN meaning TEXT") }
             var written = 0
-            for _ in 0..<4000 where store.repetitions < 3 {
+            for _ in 0..<60000 where store.repetitions < 3 {
                 try await store.write { try $0.execute("INSERT INTO words (word) VALUES ('one')") }
                 written += 1
                 try await Task.sleep(for: .milliseconds(2))

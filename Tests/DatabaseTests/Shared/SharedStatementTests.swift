@@ -127,7 +127,7 @@ struct SharedStatementTests {
         }
         /// Waits until the server says so of this database.
         func wait(for condition: String) async throws {
-            for _ in 0..<1000 {
+            for _ in 0..<12000 {
                 let sql = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() HAVING \(condition)"
                 let found = try await store.read { try $0.first(sql) }
                 if found != nil { return }
@@ -147,7 +147,7 @@ struct SharedStatementTests {
         let y = share(["y"])
         try await wait(for: waiting(2))
         let batch = share(["b", "e", "g"])
-        for _ in 0..<1000 where store.sharing.waiting < 3 { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<12000 where store.sharing.waiting < 3 { try await Task.sleep(for: .milliseconds(10)) }
         try gate.say("COMMIT;")
         for outcome in await x.value + y.value { #expect(try outcome.get().isEmpty) }
         try await wait(for: waiting(1))
@@ -171,7 +171,7 @@ struct SharedStatementTests {
                     }
                 }
             }
-            for _ in 0..<1000 where sharing.waiting < 3 { try await Task.sleep(for: .milliseconds(10)) }
+            for _ in 0..<12000 where sharing.waiting < 3 { try await Task.sleep(for: .milliseconds(10)) }
             let batch = try #require(sharing.next())
             #expect(batch.map(\.statement.key) == ["c", "b", "a"])
             for pending in batch { pending.continuation.resume(returning: []) }

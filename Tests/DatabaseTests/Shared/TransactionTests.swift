@@ -134,11 +134,11 @@ import Testing
             async let counts = store.read { transaction in
                 let before = try transaction.first("SELECT count(*) FROM parents")
                 begun.signal()
-                let isWritten = written.wait(timeout: .now() + 60) == .success
+                let isWritten = written.wait(timeout: .now() + 120) == .success
                 return (before, try transaction.first("SELECT count(*) FROM parents"), isWritten)
             }
             try await store.write { transaction in
-                _ = begun.wait(timeout: .now() + 60)
+                _ = begun.wait(timeout: .now() + 120)
                 try transaction.execute("INSERT INTO parents (id) VALUES (2)")
             }
             written.signal()

@@ -156,7 +156,7 @@ struct TurnTests {
                 }
             }
             async let outcomes = Self.outcomes(of: bodies, in: stores)
-            for _ in 0..<1000 where store.turns.waiting(for: Self.turn) < bodies.count {
+            for _ in 0..<12000 where store.turns.waiting(for: Self.turn) < bodies.count {
                 try await Task.sleep(for: .milliseconds(10))
             }
             held.end()

@@ -50,7 +50,7 @@ struct HostResolverTests {
                 #expect(await group.next() == .unavailable(reason: "the webhook's host has no address"))
             }
             // Each look-up has a thread of its own, which may begin later than the others are refused.
-            for _ in 0..<1000 where server.count("dead") < HostResolver.atOnceForOwner {
+            for _ in 0..<12000 where server.count("dead") < HostResolver.atOnceForOwner {
                 try? await Task.sleep(for: .milliseconds(10))
             }
             #expect(server.count("dead") == HostResolver.atOnceForOwner)
@@ -99,7 +99,7 @@ struct HostResolverTests {
             for number in 0..<(full - 1) {
                 group.addTask { await resolver("dead-\(number).example", of: Self.provider(), within: 60) }
             }
-            for _ in 0..<2000 where server.count("dead") < full - 1 { try? await Task.sleep(for: .milliseconds(5)) }
+            for _ in 0..<24000 where server.count("dead") < full - 1 { try? await Task.sleep(for: .milliseconds(5)) }
             #expect(await resolver("a.example", of: Self.provider(), within: 60).count == 1)
             for _ in 0..<(full - 1) { server.gate.signal() }
             await group.waitForAll()

@@ -10,10 +10,10 @@ package final class HeldTransaction: Sendable {
 
     package init() { (reached, arrive) = AsyncStream.makeStream() }
 
-    /// Called at the end of its body, which may be begun again. Ten seconds are against hanging only.
+    /// Called at the end of its body, which may be begun again. The time limit is against hanging only.
     package func stand() {
         arrive.yield()
-        if !isOver.withLock({ $0 }) { _ = free.wait(timeout: .now() + 10) }
+        if !isOver.withLock({ $0 }) { _ = free.wait(timeout: .now() + 120) }
     }
 
     /// Returns when it stands.

@@ -134,7 +134,7 @@ package final class PostgreSQLCluster: Sendable {
         }
         let text = try answer.fileHandleForReading.readToEnd() ?? Data()
         try answer.fileHandleForReading.close()
-        guard ended.wait(timeout: .now() + 60) == .success, process.terminationStatus == 0 else {
+        guard ended.wait(timeout: .now() + 120) == .success, process.terminationStatus == 0 else {
             throw Absent(description: "psql did not carry out: \(sql)")
         }
         return String(decoding: text, as: UTF8.self)
@@ -175,7 +175,7 @@ package final class PostgreSQLCluster: Sendable {
     /// The server writes its state into the last line of its lock file (`pidfile.h`).
     private func waitUntilReady() throws {
         let lock = directory.appendingPathComponent("data/postmaster.pid")
-        for _ in 0..<1200 {
+        for _ in 0..<2400 {
             let lines = (try? String(contentsOf: lock, encoding: .utf8))?.split(separator: "\n")
             if lines?.last?.trimmingCharacters(in: .whitespaces) == "ready" { return }
             guard keeper.isRunning else { break }

@@ -103,7 +103,7 @@ struct AuditPurgeTests {
                     [
                         RunningService.root.appending(path: "Tests/Interop/Audit/verify_audit.py").path,
                         try scratch.write(text, "audit.jsonl"), "--key", key,
-                    ], seconds: 60)
+                    ], seconds: 400)
             }
             let text = String(decoding: bytes, as: UTF8.self)
             let whole = try await judge(text)

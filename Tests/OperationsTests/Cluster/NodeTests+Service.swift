@@ -94,7 +94,7 @@ extension NodeTests {
             fixture.clock.advance(ClusterMemberRepository.logPatience + 1)
             // Other tests have transactions open on the same server, and each holds the log back.
             var left = try await purge()
-            for _ in 0..<300 where left != 0 {
+            for _ in 0..<1200 where left != 0 {
                 try await Task.sleep(for: .milliseconds(100))
                 left = try await purge()
             }

@@ -166,7 +166,7 @@ struct IssuerKeyTests {
             let issuers = fixture.context.caches.issuers
             issuers.dropAll()
             let second = Task { try await ready.signIn("k-2", "second") }
-            for _ in 0..<1000 where issuers.reading(of: world.issuer.url) == nil {
+            for _ in 0..<12000 where issuers.reading(of: world.issuer.url) == nil {
                 try await Task.sleep(for: .milliseconds(10))
             }
             await gate.open()

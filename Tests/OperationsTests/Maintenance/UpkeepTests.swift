@@ -270,7 +270,7 @@ struct UpkeepTests {
                     count.withLock { $0 += 1 }
                 }
             }
-            for _ in 0..<3000 where count.withLock({ $0 == 0 }) { try await Task.sleep(for: .milliseconds(10)) }
+            for _ in 0..<12000 where count.withLock({ $0 == 0 }) { try await Task.sleep(for: .milliseconds(10)) }
             for round in 0..<3 {
                 try SQLiteMaintenance(path: path("store.db")).backup(to: path("copy\(round).db"))
                 let upkeep = try SQLiteMaintenance(path: path("copy\(round).db"))

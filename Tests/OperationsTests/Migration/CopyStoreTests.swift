@@ -242,7 +242,7 @@ struct CopyStoreTests {
                         try await source.write { try $0.execute("INSERT INTO seats VALUES ('later', 1)") }
                         ended.signal()
                     }
-                    _ = ended.wait(timeout: .now() + 30)
+                    _ = ended.wait(timeout: .now() + 120)
                 }
             }
             #expect(try await Self.copier(source, target)(isFinal: true).isFinished)

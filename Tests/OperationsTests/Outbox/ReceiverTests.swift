@@ -62,7 +62,7 @@ struct ReceiverTests {
 
     /// Waits for something to become so, ten seconds at most.
     private func becomes(_ condition: @Sendable () -> Bool) async throws -> Bool {
-        for _ in 0..<1000 {
+        for _ in 0..<12000 {
             if condition() { return true }
             try await Task.sleep(for: .milliseconds(10))
         }

@@ -109,7 +109,7 @@ struct ExchangeTests {
             _ = try await fixture.context.exchangeSessionToken(request, on: connection)
             let watching = Task { try await fixture.watch.run { _ in } }
             func isAnswered() async throws -> Bool {
-                let deadline = ContinuousClock.now + .seconds(10)
+                let deadline = ContinuousClock.now + .seconds(120)
                 while fixture.context.exchangeFromMemory(request, on: connection) == nil {
                     guard ContinuousClock.now < deadline else { return false }
                     try await Task.sleep(for: .milliseconds(5))

@@ -8,7 +8,7 @@ import Testing
 @testable import Operations
 
 /// Two nodes on one store, and devices that wait on either of them.
-@Suite("Presence", .timeLimit(.minutes(2)))
+@Suite("Presence", .timeLimit(.minutes(10)))
 struct PresenceTests {
     /// A node with its heartbeat.
     private struct Node {
@@ -65,7 +65,7 @@ struct PresenceTests {
     }
 
     private static func until(_ condition: () -> Bool) async throws {
-        for _ in 0..<3000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<12000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
         #expect(condition())
     }
 

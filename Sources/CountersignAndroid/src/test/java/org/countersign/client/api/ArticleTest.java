@@ -72,7 +72,7 @@ final class ArticleTest {
                     "The provider returned no identity token: java.io.IOException: no network"),
                 app.printed.subList(1, app.printed.size()));
             assertTrue(app.me.contains("\"address\""), app.me);
-            TestApp.eventually(5, () -> app.shown.contains(State.CONNECTED_UNAUTHENTICATED));
+            TestApp.eventually(() -> app.shown.contains(State.CONNECTED_UNAUTHENTICATED));
             assertEquals(State.CONNECTED_AUTHENTICATED, app.shown.get(0));
         }
     }

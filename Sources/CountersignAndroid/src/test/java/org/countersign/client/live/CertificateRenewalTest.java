@@ -71,11 +71,11 @@ final class CertificateRenewalTest {
                 callers.add(caller);
             }
             try {
-                TestApp.eventually(60, () -> !app.client.device().serial().equals(first.serial()));
+                TestApp.eventually(() -> !app.client.device().serial().equals(first.serial()));
                 long renewals = app.count("/certificates/renewal");
                 // Until calls can rest on the second certificate alone.
                 int before = calls.get();
-                TestApp.eventually(60, () ->
+                TestApp.eventually(() ->
                     Instant.now().isAfter(first.notAfter().plusSeconds(1)) && calls.get() > before + 100);
                 assertEquals(1, renewals);
             } finally {
@@ -116,7 +116,7 @@ final class CertificateRenewalTest {
             own.set(client);
             Device first = client.certify(Proof.none());
             client.signIn(service.source("alice"));
-            TestApp.eventually(60, () -> !client.device().serial().equals(first.serial()));
+            TestApp.eventually(() -> !client.device().serial().equals(first.serial()));
             CompletableFuture<Void> late = CompletableFuture.runAsync(() -> {
                 try {
                     client.call(Request.get("/sessions/current"));
@@ -173,7 +173,7 @@ final class CertificateRenewalTest {
                 slept.set(Duration.ofSeconds(75));
                 client.call(Request.get("/sessions/current"));
                 // The service's own clock did not move, so only the request matters.
-                TestApp.eventually(5, () -> exchanges.stream().anyMatch(
+                TestApp.eventually(() -> exchanges.stream().anyMatch(
                     one -> one.path().equals("/certificates/renewal")));
                 client.call(Request.get("/sessions/current"));
             }

@@ -74,7 +74,7 @@ final class StreamTest {
             assertNull(sent.thread());
             assertEquals(first.id(), bobs.append(stream, NewMessage.text("two").inReplyTo(first.id())).thread());
             anns.append(stream, NewMessage.text("three \u00e9 \ud83d\ude00"));
-            assertEquals(Arrays.asList("one", "two", "three \u00e9 \ud83d\ude00"), reading.get(30, TimeUnit.SECONDS));
+            assertEquals(Arrays.asList("one", "two", "three \u00e9 \ud83d\ude00"), reading.get(120, TimeUnit.SECONDS));
 
             Streams.MessagePage page = bobs.messagesBefore(stream, null, 2);
             assertEquals(3, page.messages().get(0).sequence());

@@ -133,11 +133,11 @@ final class WholeFlowTest {
             app.client.signIn(service.source("alice"));
             List<State> wanted = Arrays.asList(
                 State.UNCERTIFIED, State.DISCONNECTED, State.CONNECTED_UNAUTHENTICATED, State.CONNECTED_AUTHENTICATED);
-            TestApp.eventually(10, () -> one.equals(wanted) && two.equals(wanted));
+            TestApp.eventually(() -> one.equals(wanted) && two.equals(wanted));
             service.admin("certificate", "revoke", app.client.device().serial());
             assertEquals(Problem.CERTIFICATE_REVOKED, app.refusal().code());
             assertNull(app.client.device());
-            TestApp.eventually(10, () -> app.client.state() == State.UNCERTIFIED);
+            TestApp.eventually(() -> app.client.state() == State.UNCERTIFIED);
             // Another key, and another certificate.
             app.client.certify(Proof.none());
             app.client.signIn(service.source("alice"));

@@ -100,7 +100,7 @@ final class CrashTest {
                         if (!lived) tokens.println(service.identityToken("alice", line, 0));
                     }
                 }
-                assertTrue(process.waitFor(30, TimeUnit.SECONDS));
+                assertTrue(process.waitFor(180, TimeUnit.SECONDS));
                 assertEquals(lived ? 0 : 137, process.exitValue(), "step " + step);
                 if (!lived) killed++;
                 continueOn(service, place, step);

@@ -102,7 +102,7 @@ public final class LiveService implements AutoCloseable {
         Path errors = Files.createTempFile(directory, "err", "");
         Process done = new ProcessBuilder(command(words)).directory(directory.toFile())
             .redirectOutput(output.toFile()).redirectError(errors.toFile()).start();
-        if (!done.waitFor(60, TimeUnit.SECONDS) || done.exitValue() != 0) {
+        if (!done.waitFor(180, TimeUnit.SECONDS) || done.exitValue() != 0) {
             throw new AssertionError(String.join(" ", words) + ": " + text(errors));
         }
         return text(output);
@@ -119,7 +119,7 @@ public final class LiveService implements AutoCloseable {
         builder.environment().put("COUNTERSIGN_TEXTS", directory.resolve("texts.jsonl").toString());
         process = builder.start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
-        for (int attempt = 0; attempt < 400 && process.isAlive(); attempt++) {
+        for (int attempt = 0; attempt < 2400 && process.isAlive(); attempt++) {
             if (text(ready).endsWith("\n")) return;
             Thread.sleep(50);
         }

@@ -83,7 +83,7 @@ public final class TestApp implements AutoCloseable {
 
     /** Acts until that is refused, as it is a moment after an admin's command. */
     public CountersignException refusal() throws Exception {
-        for (int attempt = 0; attempt < 200; attempt++) {
+        for (int attempt = 0; attempt < 2400; attempt++) {
             try {
                 act();
             } catch (CountersignException refused) {
@@ -94,9 +94,9 @@ public final class TestApp implements AutoCloseable {
         throw new AssertionError("no refusal");
     }
 
-    /** Looks again and again until something is so. */
-    public static void eventually(int seconds, Callable<Boolean> condition) throws Exception {
-        for (int attempt = 0; attempt < seconds * 50; attempt++) {
+    /** Looks again and again until something is so, for two minutes at most: a busy machine is slow. */
+    public static void eventually(Callable<Boolean> condition) throws Exception {
+        for (int attempt = 0; attempt < 6000; attempt++) {
             if (condition.call()) return;
             Thread.sleep(20);
         }
