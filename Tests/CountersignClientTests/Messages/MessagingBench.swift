@@ -32,7 +32,7 @@ struct MessagingDevice: Sendable {
         }
     }
 
-    /// Waits for a commit after which a condition holds, ten seconds at most.
+    /// Waits for a commit after which a condition holds, two minutes at most.
     func wait(for condition: @escaping @Sendable () async throws -> Bool) async throws {
         let changes = local.changes
         try await within {
@@ -43,9 +43,9 @@ struct MessagingDevice: Sendable {
         }
     }
 
-    /// Synchronizes until a condition holds, ten seconds at most.
+    /// Synchronizes until a condition holds, two minutes at most.
     func synchronize(until condition: () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(10)
+        let end = ContinuousClock.now + .seconds(120)
         while try await !condition() {
             try #require(ContinuousClock.now < end)
             try await local.synchronize(wait: 1)

@@ -177,7 +177,7 @@ struct SessionOpeningTests {
                 _ = try transaction.execute(
                     "UPDATE sessions SET last_used_at = last_used_at + 1 WHERE id = $1", [.id(session.id)])
                 continuation.finish()
-                return isAnswered.wait(timeout: .now() + 10) == .success
+                return isAnswered.wait(timeout: .now() + 120) == .success
             }
             for await _ in isHeld {}
             #expect(try await opening(in: tables.store) == nil)
