@@ -43,7 +43,7 @@ struct WaitingTaskTests {
             case .cancellation: way.tasks.cancel()
             case .end: await wire.close()
             }
-            for _ in 0..<1000 where way.tasks.calls == 0 { try await Task.sleep(for: .milliseconds(10)) }
+            for _ in 0..<12000 where way.tasks.calls == 0 { try await Task.sleep(for: .milliseconds(10)) }
             #expect(way.tasks.calls == 1)
             await wire.close()
         }

@@ -5,7 +5,7 @@ import threading
 import time
 
 from Shared import postgresql
-from Shared.checks import expect, soon, soon
+from Shared.checks import expect, soon
 from Shared.client import Device
 from Cluster.history import BOUND
 from Shared.proxy import Proxy

@@ -11,7 +11,7 @@ from pathlib import Path
 import requests
 
 from Shared import postgresql
-from Shared.checks import accepted, expect, soon, soon
+from Shared.checks import accepted, expect, soon
 from Shared.client import Device
 from Cluster.fault_cases import case, done_on, server
 from Shared.installation import NotReady

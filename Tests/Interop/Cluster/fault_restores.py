@@ -67,7 +67,6 @@ def lost_commit(trial):
     node.process.send_signal(signal.SIGCONT)
     statuses = []
 
-
     def answered():
         statuses.append(device.current(second["session_token"]).status_code)
         return statuses[-1] != 503

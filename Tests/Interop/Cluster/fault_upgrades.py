@@ -7,7 +7,7 @@ import time
 from Cluster.fault_cases import case, done_on, server
 from Cluster.fault_load import Load
 from Shared import postgresql
-from Shared.checks import accepted, equal, expect, soon, soon
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import Device
 
 # What the next version adds to a store in use. A debug build reads it from the file that the variable names.

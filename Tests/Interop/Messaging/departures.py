@@ -78,13 +78,13 @@ def main():
         for leave in (finish, notify, reset):
             what = f"{wait.__name__}, {leave.__name__}"
             # As many as the user may have: the next round would be refused.
-            # Both waits are shorter than the 25 s of a synchronization, which would end by itself.
+            # Both waits together are shorter than the 25 s of a synchronization, which would end by itself.
             wires = [wait(chosen, person, anchor) for _ in range(PLACES)]
-            soon(lambda: waiting(chosen) == PLACES, f"{what}: not all wait", seconds=20)
+            soon(lambda: waiting(chosen) == PLACES, f"{what}: not all wait", seconds=12)
             for wire in wires:
                 leave(wire)
             # Much less than the wait, so the places are free because the clients are gone.
-            soon(lambda: waiting(chosen) == 0, f"{what}: somebody still waits", seconds=20)
+            soon(lambda: waiting(chosen) == 0, f"{what}: somebody still waits", seconds=12)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from Messaging.herald_client import KEEPALIVE, OK, PATIENCE, RPC, Closed, Herald
 
 CALL = struct.pack(">I", 0x80010001) + struct.pack(">I", 11) + b"listStreams" + bytes(4) + b"\x00"
 FORUMS = CALL[:-1] + b"\x0b\x00\x01" + struct.pack(">I", 5) + b"forum\x00"
+END = 15  # seconds, less than the shutdown timeout, which would end the connection, too
 
 
 def ended(chosen, reason):
@@ -69,6 +70,7 @@ def main():
     busy.send(data(1, len(CALL), CALL))
     packet, answer = busy.message(1)
     equal((packet, answer[:4]), (0, struct.pack(">I", 0x80010002)), "the answer")
+    busy.socket.settimeout(END)
     os.kill(chosen.pid, signal.SIGTERM)
     try:
         while True:
@@ -76,7 +78,7 @@ def main():
     except Closed:
         pass
     except TimeoutError:
-        expect(False, f"open {PATIENCE} s after the service was stopped")
+        expect(False, f"open {END} s after the service was stopped")
 
 
 if __name__ == "__main__":
