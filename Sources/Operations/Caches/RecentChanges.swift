@@ -5,6 +5,7 @@ import Synchronization
 /// The recent changes, in order. A load that overlaps a change of its data is not cached, even if none of the data was
 /// cached before.
 final class RecentChanges: Sendable {
+    /// What a session depends on: a change of it may end or challenge the session.
     enum Subject: Hashable, Sendable {
         case token(Digest256)
         case gate(RevocationScope)

@@ -76,14 +76,10 @@ package final class SessionCache: Sendable {
     @discardableResult
     func remember(_ session: Session, since mark: UInt64) -> CachedSession? {
         let cached = CachedSession(session, gates(of: session))
-        let subjects: [RecentChanges.Subject] = [
-            .token(session.tokenHash), .gate(.user(session.userID)), .gate(.device(session.deviceID)),
-            .gate(.providerKey(session.providerKeyID)), .gate(.provider(session.providerID)),
-        ]
         return shard(of: session.tokenHash).sessions.withLock { sessions in
             // A change is recorded before it is applied. So a change that is not found here finds the session or its
             // flag.
-            guard changes.isUntouched(subjects, since: mark) else { return nil }
+            guard changes.isUntouched(session.subjects, since: mark) else { return nil }
             let key = session.tokenHash.firstWord
             if let present = sessions[key], present.tokenHash == session.tokenHash, present.gates.areOpen {
                 return present
@@ -102,8 +98,7 @@ package final class SessionCache: Sendable {
             key: keys.gate(session.providerKeyID, session.providerKeyID))
     }
 
-    /// Drops the session with a token's hash.
-    func drop(_ tokenHash: Digest256) {
+    private func drop(_ tokenHash: Digest256) {
         changes.note(.token(tokenHash))
         shard(of: tokenHash).sessions.withLock { sessions in
             guard sessions[tokenHash.firstWord]?.tokenHash == tokenHash else { return }
@@ -111,14 +106,21 @@ package final class SessionCache: Sendable {
         }
     }
 
-    /// Invalidates all sessions of a scope.
-    func invalidate(_ gate: RevocationScope) {
+    private func invalidate(_ gate: RevocationScope) {
         changes.note(.gate(gate))
         switch gate {
         case .user(let id): users.invalidate(id)
         case .device(let id): devices.invalidate(id)
         case .provider(let id): providers.invalidate(id)
         case .providerKey(let id): keys.invalidate(id)
+        }
+    }
+
+    /// Drops or invalidates the sessions of a subject. Only a node does it, which also wakes the calls that wait in them.
+    func invalidate(_ subject: RecentChanges.Subject) {
+        switch subject {
+        case .token(let hash): drop(hash)
+        case .gate(let scope): invalidate(scope)
         }
     }
 
@@ -155,6 +157,16 @@ package final class SessionCache: Sendable {
 
     /// The number of users, devices, keys and providers with a flag.
     var gateCount: Int { users.count + devices.count + keys.count + providers.count }
+}
+
+extension Session {
+    /// What the session depends on.
+    var subjects: [RecentChanges.Subject] {
+        [
+            .token(tokenHash), .gate(.user(userID)), .gate(.device(deviceID)), .gate(.providerKey(providerKeyID)),
+            .gate(.provider(providerID)),
+        ]
+    }
 }
 
 package extension SessionCache {

@@ -2,8 +2,9 @@ import Domain
 
 /// A watch for changes of one user, until ``end()``.
 package struct MessageWatch: Sendable {
-    fileprivate let polls: WaitingPolls<UserID, UserID>
-    fileprivate let place: WaitingPolls<UserID, UserID>.Place
+    fileprivate let user: UserID
+    fileprivate let polls: MessagePolls
+    fileprivate let place: MessagePolls.Place
     fileprivate let online: OnlineUsers
 }
 
@@ -13,7 +14,7 @@ package extension MessageWatch {
 
     func end() {
         polls.leave(place)
-        online.leave(place.topic)
+        online.leave(user)
     }
 }
 
@@ -24,6 +25,6 @@ package extension Service {
     func watchMessages(of user: UserID) -> MessageWatch {
         let (polls, online) = (node.messagePolls, node.online)
         online.enter(user)
-        return MessageWatch(polls: polls, place: polls.enter(user), online: online)
+        return MessageWatch(user: user, polls: polls, place: polls.enter([.gate(.user(user))]), online: online)
     }
 }

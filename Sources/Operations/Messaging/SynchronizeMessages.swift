@@ -111,7 +111,7 @@ package extension Service {
         for session: Session
     ) async throws -> SyncAnswer {
         let (policy, polls) = (policy[\.streams], node.messagePolls)
-        guard let place = polls.enter(session.userID, of: session.userID, limit: policy.waitingPolls) else {
+        guard let place = polls.enter(Set(session.subjects), of: session.userID, limit: policy.waitingPolls) else {
             throw Refusal.tooManySynchronizations
         }
         defer { polls.leave(place) }

@@ -14,8 +14,8 @@ package final class ServingNode: Sendable {
     let contactEvaluator = ContactEvaluator()
     /// Wakes receivers that wait for an event.
     let polls = WaitingPolls<EventStreamID, ProviderID>()
-    /// Wakes users who wait for a change to synchronize.
-    let messagePolls = WaitingPolls<UserID, UserID>()
+    /// Wakes users who wait for a change to synchronize, also when their session may have ended.
+    let messagePolls = MessagePolls()
     /// The users who are typing, for users who wait for changes.
     let typing = TypingNotices()
     /// The users whose devices wait on this node.
@@ -72,42 +72,41 @@ package final class ServingNode: Sendable {
         var waiting: Set<UserID> = []
         // Users whose presence others may see differently now.
         var seen: Set<UserID> = []
-        let sessions = caches.sessions
+        // What sessions depend on: these sessions may have ended.
+        var ended: Set<RecentChanges.Subject> = []
         for change in changes {
             switch change {
-            case .session(let hash): sessions.drop(hash)
+            case .session(let hash): ended.insert(.token(hash))
             case .user(let id):
-                sessions.invalidate(.user(id))
-                waiting.insert(id)
+                ended.insert(.gate(.user(id)))
                 seen.insert(id)
             case .bannedUser(let id):
-                sessions.invalidate(.user(id))
+                ended.insert(.gate(.user(id)))
                 banned.insert(id)
-                waiting.insert(id)
                 seen.insert(id)
             case .userLevel(let id):
                 caches.levels.drop(id)
                 seen.insert(id)
             case .device(let id):
-                sessions.invalidate(.device(id))
+                ended.insert(.gate(.device(id)))
                 devices.insert(id)
             case .provider(let id):
                 caches.providers.drop(id)
-                sessions.invalidate(.provider(id))
+                ended.insert(.gate(.provider(id)))
             case .providerKeys(let id):
                 caches.providers.drop(id)
                 // An audience may have been removed, and may belong to another provider next.
                 caches.issuers.clients.drop { $0 == id }
-            case .providerKey(let id): sessions.invalidate(.providerKey(id))
+            case .providerKey(let id): ended.insert(.gate(.providerKey(id)))
             case .messages(let ids): waiting.formUnion(ids)
             case .typing(let stream, let user, let others):
                 waiting.formUnion(typing.show(TypingNotices.Notice(stream: stream, user: user), to: others))
             case .presence(let ids): seen.formUnion(ids)
             }
         }
+        end(ended)
         waiting.formUnion(presenceWatches.affected(by: seen))
-        // A user who lost the session meanwhile is refused now, and not at the end of the wait.
-        messagePolls.wake(waiting)
+        messagePolls.wake(Set(waiting.map { .gate(.user($0)) }))
         if !banned.isEmpty { onUserBan(banned) }
         guard !devices.isEmpty else { return }
         try await caches.certificates.refresh(devices)
@@ -116,7 +115,14 @@ package final class ServingNode: Sendable {
 
     /// Drops a session that this process was asked to end. If another process already ended it, this process has no
     /// change of its own, and may not have read the other's change yet.
-    func forget(_ session: Session) { caches.sessions.drop(session.tokenHash) }
+    func forget(_ session: Session) { end([.token(session.tokenHash)]) }
+
+    /// Drops the sessions of some subjects, which may have ended. A call that waits in such a session is refused now,
+    /// and not at the end of its wait.
+    private func end(_ subjects: Set<RecentChanges.Subject>) {
+        for subject in subjects { caches.sessions.invalidate(subject) }
+        messagePolls.wake(subjects)
+    }
 
     /// Wakes the outbox's loop after a commit of another process, which may contain a message.
     func wakeOutbox() { onMessage() }
@@ -161,6 +167,9 @@ package final class ServingNode: Sendable {
     /// Whether the result of a commit has become unknown since the last call.
     func endDoubt() -> Bool { isInDoubt.exchange(false, ordering: .sequentiallyConsistent) }
 }
+
+/// Calls that wait for changes to synchronize. A user's changes have the topic of the user.
+typealias MessagePolls = WaitingPolls<RecentChanges.Subject, UserID>
 
 /// Evaluates contacts for one request at a time, a few elements in each turn. So any number of requests uses at most
 /// one core.

@@ -2,20 +2,20 @@ import Domain
 import Foundation
 import Synchronization
 
-/// Callers that wait for changes of a topic, such as events of a stream (RFC 8936 §2.4). They use no connection to the
+/// Callers that wait for changes of topics, such as events of a stream (RFC 8936 §2.4). They use no connection to the
 /// store.
 final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>: Sendable {
     private struct State {
         /// The number of the last place.
         var last: UInt64 = 0
-        var waiting: [UInt64: (topic: Topic, wake: AsyncStream<Void>.Continuation)] = [:]
+        var waiting: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var byTopic: [Topic: Set<UInt64>] = [:]
         var byOwner: [Owner: Int] = [:]
 
-        mutating func add(_ topic: Topic, _ wake: AsyncStream<Void>.Continuation) -> UInt64 {
+        mutating func add(_ topics: Set<Topic>, _ wake: AsyncStream<Void>.Continuation) -> UInt64 {
             last += 1
-            byTopic[topic, default: []].insert(last)
-            waiting[last] = (topic, wake)
+            for topic in topics { byTopic[topic, default: []].insert(last) }
+            waiting[last] = wake
             return last
         }
     }
@@ -28,7 +28,7 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
     /// A waiting caller, until ``leave(_:)``.
     struct Place: Sendable {
         let id: UInt64
-        let topic: Topic
+        let topics: Set<Topic>
         /// The owner against whose limit it is counted; `nil` if it is not counted.
         let owner: Owner?
         fileprivate let rings: AsyncStream<Void>
@@ -50,29 +50,31 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
     }
 
     /// Takes a place; `nil` if the owner has reached the limit.
-    func enter(_ topic: Topic, of owner: Owner, limit: Int) -> Place? {
+    func enter(_ topics: Set<Topic>, of owner: Owner, limit: Int) -> Place? {
         let (rings, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id: UInt64? = state.withLock { state in
             guard state.byOwner[owner, default: 0] < limit else { return nil }
             state.byOwner[owner, default: 0] += 1
-            return state.add(topic, wake)
+            return state.add(topics, wake)
         }
-        return id.map { Place(id: $0, topic: topic, owner: owner, rings: rings, wake: wake) }
+        return id.map { Place(id: $0, topics: topics, owner: owner, rings: rings, wake: wake) }
     }
 
     /// Takes a place that is not counted, because their number is limited elsewhere.
-    func enter(_ topic: Topic) -> Place {
+    func enter(_ topics: Set<Topic>) -> Place {
         let (rings, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let id = state.withLock { $0.add(topic, wake) }
-        return Place(id: id, topic: topic, owner: nil, rings: rings, wake: wake)
+        let id = state.withLock { $0.add(topics, wake) }
+        return Place(id: id, topics: topics, owner: nil, rings: rings, wake: wake)
     }
 
     func leave(_ place: Place) {
         place.wake.finish()
         state.withLock { state in
             state.waiting[place.id] = nil
-            state.byTopic[place.topic]?.remove(place.id)
-            if state.byTopic[place.topic]?.isEmpty == true { state.byTopic[place.topic] = nil }
+            for topic in place.topics {
+                state.byTopic[topic]?.remove(place.id)
+                if state.byTopic[topic]?.isEmpty == true { state.byTopic[topic] = nil }
+            }
             guard let owner = place.owner else { return }
             let rest = state.byOwner[owner, default: 1] - 1
             state.byOwner[owner] = rest > 0 ? rest : nil
@@ -83,13 +85,13 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
     func wake(_ topics: Set<Topic>) {
         guard !topics.isEmpty else { return }
         state.withLock { state in
-            for id in topics.flatMap({ state.byTopic[$0] ?? [] }) { state.waiting[id]?.wake.yield() }
+            for id in topics.flatMap({ state.byTopic[$0] ?? [] }) { state.waiting[id]?.yield() }
         }
     }
 
     func wakeAll() {
         state.withLock { state in
-            for waiting in state.waiting.values { waiting.wake.yield() }
+            for wake in state.waiting.values { wake.yield() }
         }
     }
 }

@@ -40,7 +40,7 @@ struct SessionCacheTests {
             for gate in gates {
                 for session in mine { cache.remember(session, since: cache.mark) }
                 #expect(cache.count == 200)
-                cache.invalidate(gate)
+                cache.invalidate(.gate(gate))
                 #expect(cache.count == 100)
                 let found = (
                     try await cache.find(mine[0].tokenHash, of: mine[0].id),
@@ -60,14 +60,14 @@ struct SessionCacheTests {
                 #expect(cache.remember(session, since: cache.mark)?.session == session)
             }
             #expect(cache.gateCount == 3 + 1 + 3 + 3)
-            cache.invalidate(.device(device))
+            cache.invalidate(.gate(.device(device)))
             #expect(cache.count == 0)
             let apps = [ApplicationID(UUID()), ApplicationID(UUID())]
             for number in 3..<9 {
                 let session = Session.remembered(number, provider: provider, app: apps[number % 2])
                 #expect(cache.remember(session, since: cache.mark)?.session == session)
             }
-            cache.invalidate(.provider(provider))
+            cache.invalidate(.gate(.provider(provider)))
             #expect(cache.count == 0)
             cache.dropIdle(since: .distantPast)
             #expect(cache.placeCount == 0 && cache.gateCount == 0)
@@ -91,7 +91,7 @@ struct SessionCacheTests {
                     cache.remember(session, since: cache.mark)
                 }
                 #expect((cache.count, cache.placeCount, cache.gateCount) == (count, count, 4))
-                cache.invalidate(gate)
+                cache.invalidate(.gate(gate))
                 // Nobody has walked the table: the places are still there, and nothing is found in them.
                 #expect((cache.count, cache.placeCount, cache.gateCount) == (0, count, 3))
                 cache.dropIdle(since: .distantPast)
@@ -135,8 +135,8 @@ struct SessionCacheTests {
             let sessions = (0..<300).map { Session.remembered($0) }
             for session in sessions { cache.remember(session, since: cache.mark) }
             #expect(cache.gateCount == 1200)
-            for session in sessions.prefix(50) { cache.invalidate(.user(session.userID)) }
-            for session in sessions[50..<100] { cache.drop(session.tokenHash) }
+            for session in sessions.prefix(50) { cache.invalidate(.gate(.user(session.userID))) }
+            for session in sessions[50..<100] { cache.invalidate(.token(session.tokenHash)) }
             let policy = SessionPolicy()
             for session in sessions.suffix(100) {
                 let found = try await cache.find(session.tokenHash, of: session.id)

@@ -48,11 +48,11 @@ struct SessionLoadTests {
             let cache = SessionCache(store: store)
             let session = Session.remembered(1)
             let changes: [(String, () -> Void)] = [
-                ("user", { cache.invalidate(.user(session.userID)) }),
-                ("device", { cache.invalidate(.device(session.deviceID)) }),
-                ("provider", { cache.invalidate(.provider(session.providerID)) }),
-                ("key", { cache.invalidate(.providerKey(session.providerKeyID)) }),
-                ("token", { cache.drop(session.tokenHash) }), ("everything", { cache.dropAll() }),
+                ("user", { cache.invalidate(.gate(.user(session.userID))) }),
+                ("device", { cache.invalidate(.gate(.device(session.deviceID))) }),
+                ("provider", { cache.invalidate(.gate(.provider(session.providerID))) }),
+                ("key", { cache.invalidate(.gate(.providerKey(session.providerKeyID))) }),
+                ("token", { cache.invalidate(.token(session.tokenHash)) }), ("everything", { cache.dropAll() }),
             ]
             for (name, change) in changes {
                 let mark = cache.mark
@@ -60,8 +60,8 @@ struct SessionLoadTests {
                 #expect(cache.remember(session, since: mark) == nil, "\(name)")
             }
             let mark = cache.mark
-            cache.invalidate(.user(UserID(UUID())))
-            cache.drop(.of("another token"))
+            cache.invalidate(.gate(.user(UserID(UUID()))))
+            cache.invalidate(.token(.of("another token")))
             #expect(cache.remember(session, since: mark) != nil)
         }
     }
@@ -72,7 +72,7 @@ struct SessionLoadTests {
             let opened = try await fixture.opened("alice", on: try await fixture.connectNewDevice()).session
             let store = OvertakenStore(fixture.store)
             let cache = SessionCache(store: store)
-            store.overtake { cache.invalidate(.user(opened.userID)) }
+            store.overtake { cache.invalidate(.gate(.user(opened.userID))) }
             #expect(try await cache.find(opened.tokenHash, of: opened.id)?.session.id == opened.id)
             #expect(store.count == 2)
             #expect(try await cache.find(opened.tokenHash, of: opened.id)?.session.id == opened.id)
@@ -87,9 +87,9 @@ struct SessionLoadTests {
             for number in 0..<1000 {
                 let session = Session.remembered(number)
                 let mark = cache.mark
-                cache.drop(.of("another token \(number)"))
-                cache.invalidate(.user(UserID(UUID())))
-                cache.invalidate(.device(DeviceID(UUID())))
+                cache.invalidate(.token(.of("another token \(number)")))
+                cache.invalidate(.gate(.user(UserID(UUID()))))
+                cache.invalidate(.gate(.device(DeviceID(UUID()))))
                 #expect(cache.remember(session, since: mark) != nil)
             }
             #expect(cache.count == 1000)
@@ -104,8 +104,8 @@ struct SessionLoadTests {
             for number in 1...5 {
                 let opened = try await fixture.opened("user \(number)", on: try await fixture.connectNewDevice())
                 store.overtake(8) {
-                    cache.drop(.of("another token"))
-                    cache.invalidate(.user(UserID(UUID())))
+                    cache.invalidate(.token(.of("another token")))
+                    cache.invalidate(.gate(.user(UserID(UUID()))))
                 }
                 #expect(try await cache.find(opened.session.tokenHash, of: opened.session.id) != nil)
                 #expect(store.count == number)
@@ -120,7 +120,7 @@ struct SessionLoadTests {
             let opened = try await fixture.opened("alice", on: try await fixture.connectNewDevice()).session
             let store = OvertakenStore(fixture.store)
             let cache = SessionCache(store: store)
-            store.overtake(4) { cache.invalidate(.user(opened.userID)) }
+            store.overtake(4) { cache.invalidate(.gate(.user(opened.userID))) }
             #expect(try await cache.find(opened.tokenHash, of: opened.id)?.session.id == opened.id)
             #expect(store.count == 4)
             #expect(cache.count == 0 && cache.placeCount == 0)
@@ -161,10 +161,10 @@ struct SessionLoadTests {
                 return known.session.createdAt < Session.now + Double(stored.present)
             }
             let changes: [@Sendable () -> Void] = [
-                { cache.invalidate(.user(session.userID)) }, { cache.drop(session.tokenHash) },
-                { cache.invalidate(.device(session.deviceID)) }, { cache.dropAll() },
-                { cache.invalidate(.provider(session.providerID)) },
-                { cache.invalidate(.providerKey(session.providerKeyID)) },
+                { cache.invalidate(.gate(.user(session.userID))) }, { cache.invalidate(.token(session.tokenHash)) },
+                { cache.invalidate(.gate(.device(session.deviceID))) }, { cache.dropAll() },
+                { cache.invalidate(.gate(.provider(session.providerID))) },
+                { cache.invalidate(.gate(.providerKey(session.providerKeyID))) },
             ]
             let stale = await withTaskGroup(of: Int.self) { group in
                 for reader in 0..<2 {

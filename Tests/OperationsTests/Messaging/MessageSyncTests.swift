@@ -224,4 +224,38 @@ struct MessageSyncTests {
             await #expect(throws: Refusal.self) { try await answer.value }
         }
     }
+
+    /// What ends or challenges a session while its user keeps others.
+    enum SessionEnd: CaseIterable, Sendable { case logOut, end, challenge, key, provider }
+
+    @Test("is refused at once on another node when its session ends or is challenged", arguments: SessionEnd.allCases)
+    func endedElsewhere(end: SessionEnd) async throws {
+        try await MessageBench.run {
+            $0.streams.pollWait = 3600
+        } _: { first in
+            let ann = try await first.people.person("ann")
+            let other = try await first.people.signInAgain(ann)
+            let second = first.anotherNode()
+            try await second.context.invalidator.poll()
+            let anchor = try await second.sync(for: ann).anchor
+            let answer = Task { try await second.sync(anchor, wait: 3600, for: ann) }
+            let limit = Self.limit(answer)
+            defer { limit.cancel() }
+            let polls = second.context.node.messagePolls
+            for _ in 0..<6000 where polls.count == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            try #require(polls.count == 1)
+            let admin = Administration(
+                store: first.context.store, environment: first.context.environment, actor: "admin test"
+            ) { first.people.keys }
+            switch end {
+            case .logOut: try await first.context.endOtherSession(ann.id.description, by: other)
+            case .end: try await admin.endSession(ann.id)
+            case .challenge: try await admin.challengeSession(ann.id)
+            case .key: _ = try await admin.revokeProviderKey(ann.providerKeyID, endingSessions: true)
+            case .provider: _ = try await admin.disableProvider("test")
+            }
+            try await second.context.invalidator.poll()
+            await #expect(throws: Refusal.self) { try await answer.value }
+        }
+    }
 }

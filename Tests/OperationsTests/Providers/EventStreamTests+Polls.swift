@@ -51,14 +51,14 @@ extension EventStreamTests {
     func quiet() async throws {
         let polls = WaitingPolls<EventStreamID, ProviderID>()
         let (stream, provider) = (EventStreamID(UUID()), ProviderID(UUID()))
-        let place = try #require(polls.enter(stream, of: provider, limit: 1))
-        #expect(polls.enter(stream, of: provider, limit: 1) == nil)
+        let place = try #require(polls.enter([stream], of: provider, limit: 1))
+        #expect(polls.enter([stream], of: provider, limit: 1) == nil)
         let start = ContinuousClock.now
         for _ in 0..<3 { await place.wait(0.2) }
         #expect(ContinuousClock.now - start >= .milliseconds(600))
         polls.wake([stream])
         await place.wait(3600)
         polls.leave(place)
-        #expect(polls.enter(stream, of: provider, limit: 1) != nil)
+        #expect(polls.enter([stream], of: provider, limit: 1) != nil)
     }
 }

@@ -78,10 +78,11 @@ struct HoldSessionTests {
             let user = try await fixture.opened("alice", on: connection).session.userID
             let watch = fixture.context.watchMessages(of: user)
             let polls = fixture.context.node.messagePolls
-            let place = try #require(polls.enter(user, of: user, limit: 1))
-            #expect(polls.enter(user, of: user, limit: 1) == nil)
+            let topics: Set<RecentChanges.Subject> = [.gate(.user(user))]
+            let place = try #require(polls.enter(topics, of: user, limit: 1))
+            #expect(polls.enter(topics, of: user, limit: 1) == nil)
             polls.leave(place)
-            polls.wake([user])
+            polls.wake(topics)
             var count = 0
             for await _ in watch.changes {
                 count += 1
@@ -89,7 +90,7 @@ struct HoldSessionTests {
             }
             #expect(count == 1)
             watch.end()
-            polls.wake([user])
+            polls.wake(topics)
         }
     }
 }

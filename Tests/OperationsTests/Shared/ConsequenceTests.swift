@@ -77,6 +77,10 @@ struct ConsequenceTests {
             #expect(world.first.effects() == row.here)
             try await world.second.context.invalidator.poll()
             #expect(world.second.effects() == row.there)
+            for (node, effects) in [(world.first, row.here), (world.second, row.there)]
+            where effects.contains(.dropsSession) {
+                #expect(await node.wasWoken(), "A call that waits in the session does not notice its end.")
+            }
         }
     }
 

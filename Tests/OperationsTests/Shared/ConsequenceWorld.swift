@@ -44,6 +44,7 @@ struct ConsequenceWorld: Sendable {
         let connection: ClientConnection
         private let before = Mutex((sessions: 0, providers: 0))
         private let user = Mutex<UserID?>(nil)
+        private let place = Mutex<MessagePolls.Place?>(nil)
 
         init(_ fixture: ServiceFixture, _ thumbprint: Digest256) {
             let box = EffectBox()
@@ -69,6 +70,8 @@ struct ConsequenceWorld: Sendable {
             caches.levels.remember(
                 AssuranceLevel(.none, until: nil), of: session.userID, since: caches.levels.mark)
             user.withLock { $0 = session.userID }
+            let waiting = context.node.messagePolls.enter(Set(session.subjects))
+            place.withLock { $0 = waiting }
             before.withLock { $0 = (caches.sessions.count, caches.providers.count) }
         }
 
@@ -81,6 +84,15 @@ struct ConsequenceWorld: Sendable {
             if caches.providers.count < before.providers { effects.insert(.dropsProvider) }
             if user.withLock({ $0.flatMap(caches.levels.known) }) == nil { effects.insert(.dropsLevel) }
             return effects.sorted()
+        }
+
+        /// Whether a call was woken that has waited in alice's session since ``warm(_:_:)``.
+        func wasWoken() async -> Bool {
+            guard let place = place.withLock({ $0 }) else { return false }
+            context.node.messagePolls.leave(place)
+            var count = 0
+            for await _ in place.changes { count += 1 }
+            return count > 0
         }
 
         /// A fresh proof of the provider's, as this node reads it.

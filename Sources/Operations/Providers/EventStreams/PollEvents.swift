@@ -61,7 +61,7 @@ extension Service {
         _ question: EventPoll, of id: EventStreamID, by caller: ProvenProvider
     ) async throws -> PolledEvents {
         let policy = policy[\.webhooks]
-        guard let place = node.polls.enter(id, of: caller.id, limit: policy.waitingPolls) else {
+        guard let place = node.polls.enter([id], of: caller.id, limit: policy.waitingPolls) else {
             throw Refusal.tooManyPolls
         }
         defer { node.polls.leave(place) }
