@@ -94,7 +94,7 @@ struct Commit: Sendable {
     func write(_ events: RecordedEvents, in transaction: any Transaction) throws -> Aftermath {
         guard !events.entries.isEmpty else { return Aftermath() }
         var aftermath = Aftermath()
-        var notices: [ChangeLog.Change] = []
+        var (notices, announced): ([ChangeLog.Change], [ChangeLog.Change]) = ([], [])
         var seen: Set<ChangeLog.Change> = []
         let securityEvents = QueueSecurityEvents(transaction, environment)
         for entry in events.entries {
@@ -107,10 +107,11 @@ struct Commit: Sendable {
             try securityEvents(consequence.securityEvents, &aftermath)
             aftermath.add(consequence)
             for notice in consequence.notices where seen.insert(notice).inserted { notices.append(notice) }
+            announced += consequence.announced
         }
         // The notice of a banned user includes the user's own notice.
         notices = notices.filter { if case .user(let id) = $0 { !seen.contains(.bannedUser(id)) } else { true } }
-        for notice in notices { try ChangeLog(transaction).append(notice) }
+        for notice in notices + announced { try ChangeLog(transaction).append(notice) }
         aftermath.changes += notices
         return aftermath
     }

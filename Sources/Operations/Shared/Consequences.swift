@@ -12,6 +12,8 @@ struct Consequence {
     var audit: AuditedAct?
     /// Changes for every node, including this one.
     var notices: [ChangeLog.Change] = []
+    /// Changes for every node that this node, too, reads from the change log, because applying them twice shows.
+    var announced: [ChangeLog.Change] = []
     /// Changes for this node only.
     var here: [ChangeLog.Change] = []
     /// Events for the user's provider (RFC 8417).
@@ -31,11 +33,12 @@ struct Consequence {
     }
 
     init(
-        _ audit: AuditedAct? = nil, notices: [ChangeLog.Change] = [], here: [ChangeLog.Change] = [],
+        _ audit: AuditedAct? = nil, notices: [ChangeLog.Change] = [], announced: [ChangeLog.Change] = [],
+        here: [ChangeLog.Change] = [],
         securityEvents: [SecurityEvent] = [], streams: Set<EventStreamID> = [], opened: Session? = nil,
         wakesOutbox: Bool = false, leavesRows: Bool = false
     ) {
-        (self.audit, self.notices, self.here) = (audit, notices, here)
+        (self.audit, self.notices, self.announced, self.here) = (audit, notices, announced, here)
         (self.securityEvents, self.streams, self.opened) = (securityEvents, streams, opened)
         (self.wakesOutbox, self.leavesRows) = (wakesOutbox, leavesRows)
     }
@@ -117,7 +120,7 @@ struct Consequence {
         case .messageQueued: self.init(wakesOutbox: true)
         case .eventsWait(let stream): self.init(streams: [stream], wakesOutbox: true)
         case .messagesChanged(let users): self.init(notices: [.messages(users)])
-        case .typing(let stream, let user, let others): self.init(notices: [.typing(stream, user, others)])
+        case .typing(let stream, let user, let others): self.init(announced: [.typing(stream, user, others)])
         case .presenceChanged(let users): self.init(notices: [.presence(users)])
         }
     }

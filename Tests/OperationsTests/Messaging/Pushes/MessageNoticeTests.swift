@@ -35,12 +35,18 @@ struct MessageNoticeTests {
         } _: { first in
             let (ann, bob, stream) = try await pair(first)
             let second = first.anotherNode()
-            try await second.context.invalidator.poll()
+            for node in [first, second] { try await node.context.invalidator.poll() }
             let anchor = try await first.sync(for: bob).anchor
             #expect(try await first.sync(.latest, wait: 10, for: bob).anchor == anchor)
             let (here, there) = (try await waiting(first, anchor, bob), try await waiting(second, anchor, bob))
+            let notices = first.context.node.typing
+            let seat = notices.enter(bob.userID)
             try await first.context.sayTyping(in: stream, for: ann)
-            try await second.context.invalidator.poll()
+            // Its own node shows it once too, when it reads the change log.
+            let early = notices.take(bob.userID, seat)
+            for node in [first, second] { try await node.context.invalidator.poll() }
+            #expect((early + notices.take(bob.userID, seat)).map(\.user) == [ann.userID])
+            notices.leave(bob.userID, seat)
             for answer in [here, there] {
                 let found = try await answer.value
                 #expect(found.operations.isEmpty && found.anchor == anchor)
