@@ -59,10 +59,15 @@ package struct Slug: Hashable, Sendable {
         self.text = text
     }
 
-    /// Derives a slug from a name: characters other than letters and digits become hyphens. `nil` if nothing is left.
+    /// Derives a slug from a name: accents are left out, and characters other than Latin letters and digits become
+    /// hyphens. `nil` if nothing is left.
     package init?(from name: String) {
-        let parts = name.lowercased().split { !$0.isASCII || !($0.isLetter || $0.isNumber) }
-        self.init(String(parts.joined(separator: "-").prefix(40)))
+        let bases = name.decomposedStringWithCompatibilityMapping.lowercased().unicodeScalars.filter {
+            $0.properties.generalCategory != .nonspacingMark
+        }
+        let parts = bases.split { !$0.isASCII || !$0.properties.isAlphabetic && $0.properties.numericType == nil }
+        let slug = parts.map { String(String.UnicodeScalarView($0)) }.joined(separator: "-").prefix(40)
+        self.init(String(slug.hasSuffix("-") ? slug.dropLast() : slug))
     }
 }
 

@@ -4,7 +4,8 @@ package extension Refusal {
         Refusal(.notFound, "There is no provider \(name). Give its slug or id.")
     }
 
-    static let noSlug = Refusal(.malformedRequest, "No slug can be derived from the name.", about: .slug)
+    static let noSlug = Refusal(
+        .malformedRequest, "No slug can be derived from a name without Latin letters and digits.", about: .slug)
 
     static func slugTaken(_ slug: Slug) -> Refusal {
         Refusal(.conflict, "The slug \(slug.text) is taken.", about: .slug, state: "taken")

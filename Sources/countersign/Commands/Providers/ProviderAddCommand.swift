@@ -18,7 +18,8 @@ struct ProviderAddCommand: InstallationCommand {
         example: "provider add --name Acme --key acme.pem")
     @OptionGroup var shared: SharedOptions
     @Option(help: "The name for people; the issuer's host by default.") var name: String?
-    @Option(help: "The readable part of its users' addresses; derived from the name by default.") var slug: String?
+    @Option(help: "The first part of its users' addresses: a to z, digits, inner hyphens; from the name by default.")
+    var slug: String?
     @Option(help: "The developer's account that owns it.") var account: String?
     @Option(help: "The file of its public key, PEM or JWK.") var key: String?
     @Option(help: "The key's algorithm; by its type by default.") var alg: SignatureAlgorithm?
@@ -108,7 +109,8 @@ struct ProviderAddCommand: InstallationCommand {
     private func parsedSlug() throws(CommandFailure) -> Slug? {
         guard let slug else { return nil }
         guard let parsed = Slug(slug) else {
-            throw CommandFailure("--slug must be lower-case letters, digits and inner hyphens.", exitCode: .usage)
+            throw CommandFailure(
+                "--slug must have 1 to 40 characters: a to z, digits and inner hyphens.", exitCode: .usage)
         }
         return parsed
     }
