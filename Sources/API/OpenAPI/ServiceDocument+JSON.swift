@@ -4792,7 +4792,7 @@ extension ServiceDocument {
       "name": "after",
       "in": "query",
       "required": false,
-      "description": "Messages after this number",
+      "description": "Messages after this number, oldest first. Not together with before",
       "schema": {
        "type": "integer",
        "minimum": 0
@@ -4802,7 +4802,7 @@ extension ServiceDocument {
       "name": "before",
       "in": "query",
       "required": false,
-      "description": "Messages before this number",
+      "description": "Messages before this number, newest first. Not together with after",
       "schema": {
        "type": "integer",
        "minimum": 0
@@ -5775,7 +5775,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Get changes",
-    "description": "The latest state of each change since an anchor. Without a change the call waits.",
+    "description": "The latest state of each change since an anchor. Without a change the call waits. If its session ends or is challenged meanwhile, it is refused at once.",
     "responses": {
      "200": {
       "description": "The operations, or none if the wait ended",
@@ -5999,7 +5999,7 @@ extension ServiceDocument {
       "name": "anchor",
       "in": "query",
       "required": false,
-      "description": "From the previous response. 0 or none for the beginning, latest for the end",
+      "description": "From the previous response, unchanged. 0 or none for the beginning, latest for the end. One that is too old, or of another store, is treated as 0. Any other text is malformed_request",
       "schema": {
        "type": "string"
       }
@@ -6008,7 +6008,7 @@ extension ServiceDocument {
       "name": "wait",
       "in": "query",
       "required": false,
-      "description": "Seconds. The service waits for 25 at most by default, and the response reports how many it allowed",
+      "description": "Whole seconds, 9999 at most. Without it the call does not wait. The service waits for 25 at most by default, and the response reports how many it allowed",
       "schema": {
        "type": "integer",
        "minimum": 0
@@ -6513,9 +6513,9 @@ extension ServiceDocument {
         },
         "example": {
          "suite": "P384-SHA384",
-         "week": 2969,
+         "week": 2968,
          "ends_at": "2026-11-26T00:00:00Z",
-         "public_key": "Ax1oloaMYRmbVfGh2PQwXM1stxlEZvZgowDbYbeqh7Rqz1m3wNSpB3s9ohwl3UgioA",
+         "public_key": "Ax1olobGEZkbVfGh2PQwXM1stxlEb2YKMNtht6qHtGrPWbfA1KkHez2iHCXdSCIpoA",
          "bits": 0,
          "evaluations_per_day": 2000
         }
@@ -6592,7 +6592,7 @@ extension ServiceDocument {
         },
         "example": {
          "evaluations": [
-          "AqfY"
+          "AkgLf9EDcYZBJCmEQri4_fj9ED2OjvgeErqfstu3aMnWrWrhsQKwgojTwRft3RWuUFz-SUJkfdQ9lzEY54UxgvAhSuLE4Qn91CQnEl25v15bdBS89Z0kBsag_caE_H7TQ_0dknBMKCfv7sPDWHhknfzIC7hA2LhbiaRdr0R-25OWEyRy9f3aLrVuV3slsnOmPw"
          ]
         }
        }
@@ -6674,9 +6674,9 @@ extension ServiceDocument {
         "additionalProperties": false
        },
        "example": {
-        "week": 2969,
+        "week": 2968,
         "blinded": [
-         "AtM4wFy-y4LeE9ZwDwnLYRkFQ6e34sbNT8pWiH5WTqgmU7J_rdODmV6m0CzybQ4k2Q"
+         "Ah1LykzcY7MrHGGLaBO1yVHhbbdqTvQDMeU5O9EVNz2hhFtVuvnTcu16UgNYU6rDgg"
         ]
        }
       }
@@ -6703,7 +6703,7 @@ extension ServiceDocument {
      "Addresses"
     ],
     "summary": "Download a bucket of findable numbers",
-    "description": "A bucket has at least 4096 entries, padded with decoys. An entry is a tag (16 bytes) and a masked user id (16 bytes).",
+    "description": "A bucket has at least 4096 entries, padded with decoys. An entry is a tag (16 bytes) and a masked user id (16 bytes). The examples of contact discovery are one exchange about +14155552671, whose secret values are in Addresses.md.",
     "responses": {
      "200": {
       "description": "A bucket, or a part of a large one",
@@ -6714,14 +6714,14 @@ extension ServiceDocument {
          "properties": {
           "entries": {
            "type": "string",
-           "description": "base64url of the concatenated entries"
+           "description": "base64url of the concatenated entries. The example is shortened: a bucket has at least 4096"
           },
           "next": {
            "type": [
             "string",
             "null"
            ],
-           "description": "The last tag, if there are more entries. Send it as after in the next call"
+           "description": "The last tag, if there are more entries, or null. Send it as after in the next call"
           }
          },
          "required": [
@@ -6730,7 +6730,7 @@ extension ServiceDocument {
          ]
         },
         "example": {
-         "entries": "",
+         "entries": "veuboir4-nPln-fE08SK4RZWF912xyB3PN9svDOpHdfugu5sHesGdvGSwOnaQIZWimvWXevXpuHKV7wJNpp3dQ",
          "next": null
         }
        }
@@ -6786,7 +6786,7 @@ extension ServiceDocument {
       "name": "bucket",
       "in": "query",
       "required": true,
-      "description": "The first bits of the tags",
+      "description": "The number of the bucket: the first bits of the output, 0 with 0 bits",
       "schema": {
        "type": "integer"
       }
@@ -6804,7 +6804,7 @@ extension ServiceDocument {
       "name": "after",
       "in": "query",
       "required": false,
-      "description": "The last tag of the previous part",
+      "description": "next of the previous part",
       "schema": {
        "type": "string"
       }
@@ -6831,7 +6831,7 @@ extension ServiceDocument {
      "Calls"
     ],
     "summary": "List the servers that help devices reach each other",
-    "description": "In the form of WebRTC's RTCIceServer. The credentials are valid until they expire, even if the session ends.",
+    "description": "In the form of WebRTC's RTCIceServer. The credentials are valid until expires_at, even if the session ends. The number in username is the same time. The credential of the example was made with the secret \"secret\".",
     "responses": {
      "200": {
       "description": "STUN and TURN servers. Empty if the operator configured none",
@@ -6882,8 +6882,8 @@ extension ServiceDocument {
            "urls": [
             "turn:turn.example:3478"
            ],
-           "username": "1795348800:7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
-           "credential": "3l5h0Vu0h4Yd0uVf6hX3oHc2q9E="
+           "username": "1795352400:7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "credential": "IPGReKB2vKoIpkbZKRmpenlhgI8="
           }
          ],
          "expires_at": "2026-11-22T13:00:00Z"
@@ -13497,7 +13497,7 @@ extension ServiceDocument {
        "null"
       ],
       "format": "uuid",
-      "description": "The first message of the thread, or null if the message is not a reply"
+      "description": "The first message of the thread, or null if the message is not a reply. So it is null in that first message"
      },
      "deleted": {
       "type": "boolean",

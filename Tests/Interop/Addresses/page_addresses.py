@@ -3,6 +3,10 @@
 """
 
 import base64
+import json
+import re
+import uuid
+from pathlib import Path
 
 from Addresses import voprf
 from Messaging.herald_client import Person
@@ -19,6 +23,37 @@ def encode(data):
 def evaluate(person, week, *blinded):
     """`POST /contact-discovery/evaluations`."""
     return person.call("POST", "/contact-discovery/evaluations", json={"week": week, "blinded": list(blinded)})
+
+
+def decode(text):
+    """Bytes of base64url."""
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def examples():
+    """The examples of the OpenAPI document are one exchange, of the number and the secrets that the page has."""
+    sources = Path(__file__).resolve().parents[3] / "Sources" / "API"
+    paths = json.loads((sources / "openapi.json").read_text(encoding="utf-8"))["paths"]
+    page_text = (sources / "API.docc" / "Addresses.md").read_text(encoding="utf-8").split("are one exchange", 1)[1]
+    scalar, output = (bytes.fromhex(text) for text in re.findall(r"`([0-9a-f]{96})`", page_text)[:2])
+    number = re.search(r"`(\+[0-9]+)`", page_text).group(1).encode()
+    user = re.search(r"`([0-9a-f]{8}-[0-9a-f-]{27})`", page_text).group(1)
+
+    def answer(path, method="get"):
+        return paths[path][method]["responses"]["200"]["content"]["application/json"]["example"]
+
+    week, evaluations = answer("/contact-discovery"), answer("/contact-discovery/evaluations", "post")["evaluations"]
+    question = paths["/contact-discovery/evaluations"]["post"]["requestBody"]["content"]["application/json"]["example"]
+    equal(question["week"], week["week"], "the week of the example")
+    _, element = voprf.blind(number, int.from_bytes(scalar, "big"))
+    equal(question["blinded"], [encode(element)], "the blinded number")
+    evaluated, proof = decode(evaluations[0])[:49], decode(evaluations[0])[49:]
+    expect(voprf.proves(decode(week["public_key"]), [element], [evaluated], proof), "the example's proof does not hold")
+    equal(voprf.finalize(number, int.from_bytes(scalar, "big"), evaluated), output, "the output")
+    entries = decode(answer("/contact-discovery/entries")["entries"])
+    pairs = {entries[place:place + 16]: entries[place + 16:place + 32] for place in range(0, len(entries), 32)}
+    found = bytes(one ^ other for one, other in zip(pairs[output[:16]], output[32:], strict=True))
+    equal(str(uuid.UUID(bytes=found)), user, "the user of the example")
 
 
 def strangers(chosen, someone):
@@ -76,6 +111,7 @@ def proof_ends(chosen, person, other):
 
 def page(chosen, alice, bob):
     """All of it."""
+    examples()
     strangers(chosen, alice)
     evaluations(bob)
     proof_ends(chosen, alice, bob)
