@@ -118,6 +118,8 @@ def messages(world):
     equal([one["sequence"] for one in page(bob, path, "?before=4&limit=2")["events"]], [3, 2], "those before a number")
     equal([one["sequence"] for one in page(bob, path, "?limit=1")["events"]], [4], "the newest")
     expect(page(bob, path, "?after=1&limit=2")["more"], "there are more")
+    for query in ("after=1&before=3", "after=x", "before=-1"):
+        refused(bob.call(0, "GET", f"{path}/events?{query}"), 400, "malformed_request")
     equal({one["user_id"] for one in shown["profiles"]}, {world.ann.user_id, world.bob.user_id}, "each sender once")
     # Without metadata a message has neither member, and all the others.
     wanted = {"sequence", "id", "sender", "sent_at", "in_reply_to", "thread", "deleted", "expired", "parts"}
