@@ -10,14 +10,42 @@ struct NameTests {
     }
 
     private func result(_ card: PersonName, _ displayName: String) throws -> CardCheck.Result? {
-        let specimen = try CardSpecimen.of { specimen in
+        try specimen(of: card).assessed(displayName: displayName).result(.name)
+    }
+
+    private func specimen(of card: PersonName) throws -> CardSpecimen {
+        try CardSpecimen.of { specimen in
             specimen.family = card.family ?? ""
             specimen.given = card.given ?? ""
             specimen.middle = card.middle ?? ""
             specimen.replaced["DDE"] = card.familyTruncation.rawValue
             specimen.replaced["DDF"] = card.givenTruncation.rawValue
         }
-        return try specimen.assessed(displayName: displayName).result(.name)
+    }
+
+    @Test(
+        "of the protocol's examples have its full names and initials, and fit its display names",
+        arguments: [
+            ("IVANOV", "IVAN", "IVANOVICH", "IVAN IVANOVICH IVANOV", "II", ["Ivan Ivanov", "Ivanov Ivan Ivanovich"]),
+            ("EINARSSON", "JON", "", "JON EINARSSON", "JE", ["Jon Einarsson"]),
+            ("WANG", "XIAOMING", "", "XIAOMING WANG", "XW", ["Wang Xiaoming", "Xiaoming Wang"]),
+            ("SUKARNO", "NONE", "", "SUKARNO", "S", ["Sukarno", "Sukarno Putra"]),
+            ("AHMAD BIN ISMAIL", "NONE", "", "AHMAD BIN ISMAIL", "AI", ["Ahmad bin Ismail", "Ahmad Ismail"]),
+        ])
+    func examples(
+        family: String, given: String, middle: String, full: String, initials: String, displayNames: [String]
+    ) throws {
+        let name = PersonName(family: family, given: given, middle: middle)
+        let facts = try #require(CardFacts(try specimen(of: name).read().identityCard))
+        #expect(facts.fullName == full && AuthenticatedUser.initials(of: full) == initials)
+        for displayName in displayNames { #expect(try fits(name, displayName), "\(displayName)") }
+    }
+
+    @Test("do not fit by a patronymic in place of the family name, which leaves them a name in common")
+    func patronymic() throws {
+        let card = try specimen(of: PersonName(family: "IVANOV", given: "IVAN", middle: "IVANOVICH"))
+        let assessed = try card.assessed(displayName: "Ivan Ivanovich")
+        #expect(assessed.result(.name) == .failed && assessed.result(.otherName) == .passed)
     }
 
     @Test(
