@@ -5,7 +5,7 @@ package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
     /// `+`, the country calling code and the national number: `+14155552671`.
     package let e164: String
     /// The country calling code: 1 for North America.
-    package let countryCallingCode: Int
+    let countryCallingCode: Int
     /// The region, ISO 3166-1 alpha-2; `001` for numbers that belong to no region.
     package let region: String
     /// The kind of line by the numbering plan.

@@ -1,10 +1,11 @@
-import Authority
 import Domain
 import Fixtures
 import Foundation
 import SwiftASN1
 import Testing
 import X509
+
+@testable import Authority
 
 @Suite("A certificate")
 struct CertificateTests {

@@ -1,8 +1,9 @@
-import Authority
 import Fixtures
 import Foundation
 import SwiftASN1
 import Testing
+
+@testable import Authority
 
 @Suite("A revocation list")
 struct RevocationListTests {

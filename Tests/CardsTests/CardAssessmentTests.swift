@@ -1,8 +1,9 @@
-import Cards
 import Domain
 import Fixtures
 import Foundation
 import Testing
+
+@testable import Cards
 
 @Suite("The checks of a card")
 struct CardAssessmentTests {

@@ -1,6 +1,7 @@
 import Foundation
-import PhoneNumbers
 import Testing
+
+@testable import PhoneNumbers
 
 @Suite("A telephone number")
 struct PhoneNumberTests {

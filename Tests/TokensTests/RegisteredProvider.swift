@@ -2,7 +2,8 @@ import Domain
 import Fixtures
 import Foundation
 import Testing
-import Tokens
+
+@testable import Tokens
 
 /// A provider with one registered key, and the service that knows it: what most tests here begin with.
 struct RegisteredProvider: Sendable {

@@ -2,7 +2,7 @@ import Domain
 import Foundation
 
 /// Whom a request concerns, for its log line: ids and no personal data. A part is `nil` if nothing proved it.
-package struct RequestParties: Sendable, Equatable {
+struct RequestParties: Sendable, Equatable {
     /// The provider of the session's user, or the provider that made the request.
     var provider: ProviderID?
     var app: ApplicationID?

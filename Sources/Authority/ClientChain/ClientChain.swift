@@ -9,7 +9,7 @@ import X509
 package struct VerifiedDeviceCertificate: Sendable, Hashable {
     let deviceID: DeviceID
     /// The serial number in the form of ``IssuedCertificate/serial``.
-    package let serial: String
+    let serial: String
     /// SHA-256 of the certificate in DER.
     let thumbprint: [UInt8]
     /// The first second of its validity period.

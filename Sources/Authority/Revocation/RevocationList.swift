@@ -6,7 +6,7 @@ import X509
 /// A certificate that must no longer be trusted.
 package struct RevokedCertificate: Sendable, Equatable {
     /// The serial number in hexadecimal, in the form of ``IssuedCertificate/serial``.
-    package let serial: String
+    let serial: String
     let revocationDate: Date
     let reason: RevocationReason
 

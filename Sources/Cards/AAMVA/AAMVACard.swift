@@ -14,10 +14,10 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
     /// The elements that the issuer's signature covers; `nil` for a card without a signature.
     let protectedElements: ProtectedElements?
     /// The text's departures from the standard.
-    package let conformance: AAMVAConformance
+    let conformance: AAMVAConformance
     /// The missing elements without which a card is invalid, by the standard's three letters: number, birthday,
     /// expiry. Those of the name are listed if there is no name at all.
-    package let missingElements: [String]
+    let missingElements: [String]
 
     /// The longest accepted text, in bytes. A PDF417 symbol has 1,850 characters.
     static let maximumLength = 8192

@@ -1,5 +1,5 @@
 /// How the text of a card departs from the AAMVA standard. Most genuine cards do, so a departure is only reported.
-package struct AAMVAConformance: Sendable, Equatable {
+struct AAMVAConformance: Sendable, Equatable {
     /// The departures in the order of discovery, each kind once for an element.
     private(set) var departures: [Departure] = []
 
@@ -16,7 +16,7 @@ package struct AAMVAConformance: Sendable, Equatable {
     }
 }
 
-package extension AAMVAConformance {
+extension AAMVAConformance {
     var isConformant: Bool { departures.isEmpty }
 
     /// The kinds of departure, each once.

@@ -4,7 +4,7 @@ import Domain
 package struct MachineReadableZone: Sendable, Equatable, Confidential {
     /// The size of the document.
     let format: MachineReadableFormat
-    package let identityCard: IdentityCard
+    let identityCard: IdentityCard
     /// Each check digit and whether it is right, in the zone's order.
     let checkDigits: [CheckedDigit]
     /// Whether the holder's national number in the optional data has the right check digit, the zone's birthday and its

@@ -51,7 +51,7 @@ package struct NumberFormat: Sendable, Equatable {
     }
 
     /// Whether a normalised number has one of the formats.
-    package func admits(_ number: String) -> Bool {
+    func admits(_ number: String) -> Bool {
         let bytes = Array(number.utf8)
         return alternatives.contains { Self.matches(bytes, $0) }
     }

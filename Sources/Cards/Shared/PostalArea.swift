@@ -34,7 +34,7 @@ package struct PostalArea: Sendable, Equatable {
         """.split(separator: " ").map(String.init))
 
     /// Whether a postal code is in this area; `nil` if it is not a valid code, or if the area's codes are unknown.
-    package func contains(_ postalCode: String) -> Bool? {
+    func contains(_ postalCode: String) -> Bool? {
         guard !prefixes.isEmpty || !letters.isEmpty, let code = Self.code(postalCode)?.utf8 else { return nil }
         if let letter = code.first, letter.isCapital { return letters.contains(letter) }
         let prefix = code.prefix(3).reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }

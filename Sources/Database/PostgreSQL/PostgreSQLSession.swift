@@ -6,13 +6,13 @@ package struct PostgreSQLTimeouts: Sendable {
     /// The time limit for a connection to each host. The address's own `connect_timeout` takes precedence.
     var connect: TimeInterval = 3
     /// The time limit for one statement (`statement_timeout`), for a free connection, and for retries after conflicts.
-    package var statement: TimeInterval = 10
+    var statement: TimeInterval = 10
     /// The time limit for a lock of another transaction (`lock_timeout`).
-    package var lock: TimeInterval = 5
+    var lock: TimeInterval = 5
     /// The time limit for the cancellation of a statement. After that the connection is closed.
     var grace: TimeInterval = 5
 
-    package init() {}
+    init() {}
 
     /// Shorter limits: a slow heartbeat is useless, so another connection is tried.
     var ofHeartbeats: PostgreSQLTimeouts {

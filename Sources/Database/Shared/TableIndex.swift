@@ -2,10 +2,10 @@ import Foundation
 
 /// An index that is built while its table is in use.
 package struct TableIndex: Sendable {
-    package let name: String
-    package let table: String
+    let name: String
+    let table: String
     let definition: String
-    package let isUnique: Bool
+    let isUnique: Bool
 
     /// - Parameter definition: the part after the table's name, such as `(user_id) WHERE ended_at IS NULL`.
     package init(_ name: String, on table: String, _ definition: String, isUnique: Bool = false) {

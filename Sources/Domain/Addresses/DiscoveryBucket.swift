@@ -33,7 +33,7 @@ package extension DiscoveryEntry {
 package struct DiscoveryBucket: Sendable, Equatable {
     /// How many bits name a bucket, 0 to 8.
     let bits: Int
-    package let number: Int
+    let number: Int
 
     /// `nil` if there is no such bucket.
     package init?(_ number: Int, bits: Int) {

@@ -39,7 +39,7 @@ package struct AuditEntry: Sendable, Equatable {
     /// - Parameters:
     ///   - sequence: the entry's number in the chain, from 1 on.
     ///   - previous: the digest of the entry before it, ``AuditChain/origin`` for the first.
-    package func digest(sequence: Int64, after previous: Digest256) -> Digest256 {
+    func digest(sequence: Int64, after previous: Digest256) -> Digest256 {
         var bytes = Array("countersign audit entry".utf8)
         bytes.reserveCapacity(256)
         bytes += previous.bytes

@@ -5,7 +5,7 @@ import Foundation
 package struct MessageBody: Sendable, Equatable, Confidential {
     static let maximumParts = 16
     /// The largest content of all parts, bytes, however it is written in a request.
-    package static let maximumBytes = 65_536
+    static let maximumBytes = 65_536
     private static let maximumTypeLength = 127
     /// The largest request in JSON, bytes. An escape such as `\u0041` takes six bytes for one, in types too. The
     /// rest is for ids and names.

@@ -9,8 +9,8 @@ package extension StreamMetadata {
     /// The largest size of metadata of one kind.
     struct Bounds: Sendable {
         package let bytes: Int
-        package let names: Int
-        package let levels: Int
+        let names: Int
+        let levels: Int
 
         /// For the metadata of a stream.
         package static let stream = Bounds(bytes: 16_384, names: 200, levels: 8)

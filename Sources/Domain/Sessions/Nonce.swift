@@ -7,7 +7,7 @@ import Foundation
 /// It is stateless until spent: random ‖ expiry ‖ tag of the device ‖ authentication code over all three. The separate
 /// tag lets the refusal distinguish a nonce of another device from a forged one.
 package struct Nonce: Sendable, Equatable {
-    package let randomBytes: [UInt8]
+    let randomBytes: [UInt8]
     /// SHA-256 of its bytes. Several texts can encode the same bytes.
     let digest: Digest256
     /// When it expires, by the store's clock in the spending transaction.

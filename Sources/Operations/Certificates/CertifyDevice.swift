@@ -9,15 +9,15 @@ import Tokens
 /// A device's request for a certificate.
 package struct DeviceRequest: Sendable {
     /// A PEM PKCS#10 request or a Layer CSR.
-    package let csr: String
+    let csr: String
     /// SubjectPublicKeyInfo PEM of a key that only a present user can use.
-    package let presenceKey: String?
+    let presenceKey: String?
     /// The token that the requirement `provider` needs.
-    package let enrolmentToken: String?
+    let enrolmentToken: String?
     /// The response that the requirement `captcha` needs.
-    package let captcha: String?
+    let captcha: String?
     /// The limit's key for the sender's address.
-    package let address: String
+    let address: String
     /// SHA-256 of the bytes of ``csr``.
     let digest: Digest256
 

@@ -12,7 +12,7 @@ package final class RevocationListDocument: Sendable {
     package let number: Int64
     package let der: [UInt8]
     /// The number of listed certificates.
-    package let entries: Int64
+    let entries: Int64
     let thisUpdate: Date
 
     init(_ list: RevocationListRepository.Published) {

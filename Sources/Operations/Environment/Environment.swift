@@ -5,7 +5,7 @@ import Synchronization
 
 /// The service's sources of cells, time and random bytes. It makes every identifier.
 package struct Environment: Sendable {
-    package let cell: Cell
+    let cell: Cell
     package let now: @Sendable () -> Date
     /// Returns a number of bytes from a cryptographic generator.
     package let randomBytes: @Sendable (Int) -> [UInt8]

@@ -8,10 +8,10 @@ import Tokens
 
 /// The keys of issuers that this process may use now. It fetches a key set if necessary, outside of any transaction. It
 /// makes one fetch at a time for each issuer, so a slow issuer delays only its own users.
-package struct IssuerKeys: Sendable {
+struct IssuerKeys: Sendable {
     private let context: Service
 
-    package init(_ context: Service) {
+    init(_ context: Service) {
         self.context = context
     }
 
@@ -79,7 +79,7 @@ package struct IssuerKeys: Sendable {
     /// - Returns: when it was fetched.
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
-    package func refresh(_ issuer: String) async throws -> IssuerReading {
+    func refresh(_ issuer: String) async throws -> IssuerReading {
         try await context.caches.issuers.read(issuer) { try await read(issuer) }
     }
 

@@ -51,7 +51,7 @@ package extension RestoreStore {
         /// Webhooks, streams of security events and URLs of backends that were removed again, in words.
         package var receivers: [String] = []
 
-        package init() {}
+        init() {}
     }
 
     /// Prepares the copy, in one transaction.

@@ -9,18 +9,18 @@ import Tokens
 /// An app's request to verify a number.
 package struct PhoneVerificationRequest: Sendable, Confidential {
     /// E.164, or a national form with ``region``.
-    package let phoneNumber: String
+    let phoneNumber: String
     /// The region of a national form, ISO 3166-1 alpha-2.
-    package let region: String?
+    let region: String?
     /// The ARN of the push endpoint to store with the number.
-    package let pushEndpoint: String?
+    let pushEndpoint: String?
     /// The presence proof, a compact JWS.
-    package let presence: String?
+    let presence: String?
     /// The response of a solved captcha.
-    package let captcha: String?
-    package let languages: LanguagePreferences
+    let captcha: String?
+    let languages: LanguagePreferences
     /// The limit's key for the sender's address.
-    package let address: String
+    let address: String
 
     package init(
         phoneNumber: String, region: String?, pushEndpoint: String?, presence: String?, captcha: String? = nil,

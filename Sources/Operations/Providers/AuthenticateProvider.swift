@@ -38,7 +38,7 @@ package struct ProvenProvider: Sendable {
 /// access token cannot make them.
 package struct FreshProof: Sendable {
     /// The provider, with the key that signed the proof.
-    package let provider: ProvenProvider
+    let provider: ProvenProvider
 
     fileprivate init(_ provider: ProvenProvider) { self.provider = provider }
 

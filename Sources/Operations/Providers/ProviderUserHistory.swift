@@ -21,7 +21,7 @@ package struct ProviderUserHistory: Sendable {
     package let cursor: String?
 
     /// The number of events of a full page.
-    package static let size = 50
+    static let size = 50
     /// The number of devices. With the events they are less than the bytes of a large response.
     static let mostDevices = 50
 }

@@ -4,9 +4,9 @@ import Domain
 ///
 /// The places are defined only here. If a place changes, older content no longer opens.
 package struct SealedColumn: Sendable, Hashable {
-    package let table: String
+    let table: String
     /// The column's name, as in its table.
-    package let name: String
+    let name: String
 
     // Sealed under a wrapping key itself, because they belong to no user.
     static let banNote = SealedColumn(table: "bans", name: "sealed_note")

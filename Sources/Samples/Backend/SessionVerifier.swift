@@ -13,7 +13,7 @@ package struct Caller: Sendable {
     package let session: String
     package let issuedAt, expiresAt: Date
     /// The time of the last identity token, by which an event that names only the user is compared.
-    package let authenticatedAt: Date
+    let authenticatedAt: Date
 }
 
 /// Verifies a session's token (RFC 9068) without a call, and that the device of this connection is the one that the

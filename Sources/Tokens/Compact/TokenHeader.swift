@@ -6,7 +6,7 @@ package struct TokenHeader: Sendable, Equatable {
     /// `typ` (RFC 7515 §4.1.9), as ``mediaType(_:)``.
     package let type: String?
     /// `cty` (§4.1.10), as ``mediaType(_:)`` and without spaces.
-    package let contentType: String?
+    let contentType: String?
     /// `alg` (§4.1.1), by the name that ``SignatureAlgorithm`` has for it; as written if there is none. It is only compared
     /// with the algorithm of a key.
     package let algorithm: String

@@ -19,7 +19,7 @@ package struct IdentityTokenVerifier: Sendable {
     let isGrant: Bool
     let profile: TokenProfile
 
-    package init(
+    init(
         realm: String, endpoints: [String] = [], isGrant: Bool = false, clockSkew: TimeInterval = 60,
         maximumLifetime: TimeInterval = 600
     ) {

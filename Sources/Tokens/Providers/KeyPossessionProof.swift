@@ -9,7 +9,7 @@ import Foundation
 package struct KeyPossessionProof: Sendable {
     /// The key whose possession is proved.
     let key: VerificationKey
-    package let provider: ProviderID
+    let provider: ProviderID
 
     /// Verifies a proof.
     ///

@@ -1,8 +1,9 @@
-import Cards
 import Domain
 import Encoding
 import Fixtures
 import Testing
+
+@testable import Cards
 
 @Suite("The issuer's signature in a barcode")
 struct SignedSubfileTests {

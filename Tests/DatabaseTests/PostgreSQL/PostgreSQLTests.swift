@@ -1,8 +1,9 @@
-import Database
 import Fixtures
 import Foundation
 import Synchronization
 import Testing
+
+@testable import Database
 
 /// What only an engine with several writers at once, behind a connection, has to answer for.
 @Suite struct PostgreSQLTests {

@@ -1,7 +1,8 @@
-import Database
 import Fixtures
 import Foundation
 import Testing
+
+@testable import Database
 
 /// Answers that come in TLS records larger than what libpq takes at once.
 @Suite struct TLSRecordTests {

@@ -1,7 +1,8 @@
-import Database
 import Fixtures
 import Foundation
 import Testing
+
+@testable import Database
 
 @Suite("A change of the schema behind a long transaction")
 struct SchemaLockTests {

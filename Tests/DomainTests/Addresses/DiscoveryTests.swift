@@ -1,7 +1,8 @@
 import Crypto
-import Domain
 import Foundation
 import Testing
+
+@testable import Domain
 
 @Suite("Contact discovery")
 struct DiscoveryTests {

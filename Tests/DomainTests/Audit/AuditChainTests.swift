@@ -1,9 +1,10 @@
 import Crypto
-import Domain
 import Encoding
 import Fixtures
 import Foundation
 import Testing
+
+@testable import Domain
 
 /// A small log with its checkpoints, as bytes that can be tampered with, and its verification.
 private struct SmallLog {

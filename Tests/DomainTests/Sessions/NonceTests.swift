@@ -1,8 +1,9 @@
-import Domain
 import Encoding
 import Fixtures
 import Foundation
 import Testing
+
+@testable import Domain
 
 @Suite("A nonce")
 struct NonceTests {

@@ -4,10 +4,11 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Synchronization
 import Testing
+
+@testable import Operations
 
 @Suite("The revocation list")
 struct RevocationListTests {

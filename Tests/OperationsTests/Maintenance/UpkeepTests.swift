@@ -5,10 +5,11 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Synchronization
 import Testing
+
+@testable import Operations
 
 /// What admins do to devices and to the store as a whole.
 @Suite("Upkeep")

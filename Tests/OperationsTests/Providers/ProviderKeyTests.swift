@@ -3,10 +3,11 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Testing
 import Tokens
+
+@testable import Operations
 
 @Suite("Keys of providers")
 struct ProviderKeyTests {

@@ -2,9 +2,10 @@ import Authority
 import Domain
 import Fixtures
 import Foundation
-import Operations
 import Testing
 import Tokens
+
+@testable import Operations
 
 extension ConsequenceTests {
     static let sessionRows: [Row] = [

@@ -2,8 +2,9 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
-import Operations
 import Testing
+
+@testable import Operations
 
 extension ConsequenceTests {
     /// A conversation of alice's and bob's.

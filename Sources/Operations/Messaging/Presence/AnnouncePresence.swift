@@ -26,7 +26,7 @@ package struct AnnouncePresence: Sendable {
     /// - Returns: the number of users.
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
-    package func callAsFunction(isEnding: Bool = false) async throws -> Int {
+    func callAsFunction(isEnding: Bool = false) async throws -> Int {
         let online = context.node.online
         let grace = isEnding ? .zero : OnlineUsers.grace
         let changes = online.take(

@@ -7,15 +7,15 @@ import Tokens
 /// A receiver's request for events (RFC 8936 §2.2).
 package struct EventPoll: Sendable {
     /// The maximum number of events; `nil` for all that are available, 0 for none.
-    package let maximum: Int?
+    let maximum: Int?
     /// Whether to respond at once, even without an event.
-    package let isImmediate: Bool
+    let isImmediate: Bool
     /// The events that the receiver has accepted.
-    package let received: [OutboxMessageID]
+    let received: [OutboxMessageID]
     /// The events that the receiver has refused, each with the error code.
-    package let refused: [(id: OutboxMessageID, reason: String)]
+    let refused: [(id: OutboxMessageID, reason: String)]
     /// The texts among both that are not ids of this service.
-    package let unreadable: [String]
+    let unreadable: [String]
 
     package init(
         maximum: Int?, isImmediate: Bool, received: [OutboxMessageID],

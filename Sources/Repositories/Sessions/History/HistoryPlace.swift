@@ -6,7 +6,7 @@ import Foundation
 /// A place in a history: a time, and the id of a row at that time. Pages are newest first.
 package struct HistoryPlace: Sendable, Equatable {
     package let at: Date
-    package let id: String
+    let id: String
 
     package init(at time: Date, id: String) {
         (at, self.id) = (time, id)
