@@ -6,7 +6,7 @@ import Traces
 /// The log entry of a request. Most lines are of this kind, so its members are not in a metadata dictionary.
 ///
 /// It is an object, because the logging library copies a value several times on its way.
-package final class RequestLine: Sendable {
+package final class RequestLine: Sendable, CustomStringConvertible {
     let listener: ListenerName
     let outcome: ListenerFace.Outcome
     let id: String
@@ -60,10 +60,8 @@ package extension RequestLine {
             line.append(UInt8(ascii: "\""))
         }
     }
-}
 
-extension RequestLine: CustomStringConvertible {
-    package var description: String {
+    var description: String {
         var words: [String] = []
         visit { words.append("\($0)=\($1)") }
         outcome.parties.visit { words.append("\($0)=\(DeviceID($1))") }

@@ -17,9 +17,6 @@ package struct IssuedCertificate: Sendable, Equatable {
     /// SHA-256 of the certified key's SubjectPublicKeyInfo.
     package let keyHash: [UInt8]
 
-    /// The certificate in PEM (RFC 7468 §5), with a line feed at the end.
-    package var pem: String { PEM.encode(der, label: "CERTIFICATE") }
-
     init(_ certificate: Certificate, keyHash: [UInt8]) throws {
         var serializer = DER.Serializer()
         try serializer.serialize(certificate)
@@ -41,6 +38,9 @@ package extension IssuedCertificate {
         let digits = text.replacing(":", with: "")
         return (try? SerialNumber.bytes(digits)).map { SerialNumber.hexadecimal(Certificate.SerialNumber(bytes: $0)) }
     }
+
+    /// The certificate in PEM (RFC 7468 §5), with a line feed at the end.
+    var pem: String { PEM.encode(der, label: "CERTIFICATE") }
 }
 
 /// Serial numbers: 128 random bits (RFC 5280 §4.1.2.2 requires a positive number of at most 20 octets).

@@ -5,7 +5,7 @@ import SwiftASN1
 import X509
 
 /// A private key that signs certificates and revocation lists, in memory or in a hardware module.
-package struct SigningKey: Sendable {
+package struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// The public half as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
     package let subjectPublicKeyInfo: [UInt8]
     let privateKey: Certificate.PrivateKey
@@ -91,11 +91,9 @@ package extension SigningKey {
         }
         return ((.sha256WithRSAEncryption, .AlgorithmIdentifier.sha256WithRSAEncryption, true), "SHA256")
     }
-}
 
-extension SigningKey: CustomStringConvertible, CustomReflectable {
     /// Only the kind of the key.
-    package var description: String { "SigningKey(\(signatureAlgorithm))" }
+    var description: String { "SigningKey(\(signatureAlgorithm))" }
     /// A mirror without children, so that `dump` shows no key.
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -67,10 +67,9 @@ package extension ObservedDatabase {
     func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
         try await observed(.query) { try await base.query(sql, arguments) }
     }
-}
 
-/// No request waits for these: they refresh the node's caches, or are part of its start and stop.
-package extension ObservedDatabase {
+    // MARK: Caches, start and stop, for which no request waits
+
     func readReserved<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {

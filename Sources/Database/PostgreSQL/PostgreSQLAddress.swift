@@ -3,7 +3,9 @@ import Foundation
 
 /// The address of a PostgreSQL database, as a connection URI of libpq (PostgreSQL, 34.1.1.2). It may contain a password
 /// and therefore prints only its scheme. `PGPASSFILE` is a better place for the password.
-package struct PostgreSQLAddress: Sendable, Equatable {
+package struct PostgreSQLAddress: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
     private let uri: String
     /// The numbers of connections in the address: `read_connections`, `write_connections`,
     /// `administration_connections`.
@@ -72,9 +74,9 @@ package struct PostgreSQLAddress: Sendable, Equatable {
     func reveal() -> String { uri }
 }
 
-extension PostgreSQLAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "postgresql://••••" }
-    package var debugDescription: String { description }
+package extension PostgreSQLAddress {
+    var description: String { "postgresql://••••" }
+    var debugDescription: String { description }
     /// A mirror without children, so that `dump` shows nothing.
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,5 +1,5 @@
 /// The failure of a store. No description contains a bound or read value.
-package enum StoreError: Error, Sendable {
+package enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The store cannot be reached, is busy for too long, full, broken or closed. Nothing was changed.
     case unavailable(reason: String)
     /// The store or its disk failed during a commit. Either all of it is kept or nothing.
@@ -38,15 +38,9 @@ package extension StoreError {
         /// The store skipped this migration, or applied one that this build lacks.
         case diverged(Int)
     }
-}
 
-extension StoreError {
-    static var noChangeLog: StoreError { .statement(reason: "this kind of store has no change log") }
-}
-
-extension StoreError: Equatable {
     /// Errors are equal if their kinds are: their sentences may be reworded.
-    package static func == (left: StoreError, right: StoreError) -> Bool {
+    static func == (left: StoreError, right: StoreError) -> Bool {
         switch (left, right) {
         case (.unavailable, .unavailable), (.outcomeUnknown, .outcomeUnknown), (.statement, .statement), (.url, .url):
             true
@@ -57,11 +51,9 @@ extension StoreError: Equatable {
         default: false
         }
     }
-}
 
-extension StoreError: CustomStringConvertible {
     /// One sentence for a log or an operator.
-    package var description: String {
+    var description: String {
         switch self {
         case .unavailable(let reason): "the store is unavailable: \(reason)"
         case .outcomeUnknown(let reason): "the outcome of the change is unknown: \(reason)"
@@ -85,6 +77,10 @@ extension StoreError: CustomStringConvertible {
         case .url(let reason): reason
         }
     }
+}
+
+extension StoreError {
+    static var noChangeLog: StoreError { .statement(reason: "this kind of store has no change log") }
 }
 
 /// Whether a store is usable.

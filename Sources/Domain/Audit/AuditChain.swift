@@ -75,7 +75,7 @@ package extension AuditChain {
 }
 
 /// A defect of an audit log, and the entry where it was found.
-package enum AuditDefect: Error, Sendable, Equatable {
+package enum AuditDefect: Error, Sendable, Equatable, CustomStringConvertible {
     /// The entry with this number is missing, though there are later ones.
     case missing(Int64)
     /// The entry is not the one that was chained under this number, or cannot be parsed.
@@ -98,9 +98,9 @@ package enum AuditDefect: Error, Sendable, Equatable {
     case purged(Int64, through: Int64)
 }
 
-extension AuditDefect: CustomStringConvertible {
+package extension AuditDefect {
     /// One sentence for the person who verifies the log.
-    package var description: String {
+    var description: String {
         switch self {
         case .missing(let number): "entry \(number) is missing"
         case .altered(let number): "entry \(number) is not what was chained under this number"
@@ -120,7 +120,7 @@ extension AuditDefect: CustomStringConvertible {
     }
 
     /// The number of the entry where the defect was found.
-    package var sequence: Int64 {
+    var sequence: Int64 {
         switch self {
         case .missing(let number), .altered(let number), .checkpointForged(let number), .checkpointMissing(let number),
             .checkpointKeyUnknown(let number, _), .head(let number), .anchorForged(let number), .purged(let number, _):

@@ -83,6 +83,16 @@ package extension Ban {
 
     /// Whether it is in force.
     func isActive(at now: Date) -> Bool { state(at: now) == .active }
+
+    /// The longest note, in bytes.
+    static let maximumNote = 4096
+
+    /// Refuses a note that is too long or contains invisible characters.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request`.
+    static func requirePlain(note: String) throws(Refusal) {
+        try PlainText.require(note, about: .note, bytes: 0...maximumNote, for: .note)
+    }
 }
 
 /// The kinds of subject that can be banned.
@@ -187,16 +197,4 @@ package extension Assurance {
     /// Whether a ban of the user includes the document that gave this level. At lower levels anyone could show a
     /// stranger's licence and have it banned.
     var carriesBanToDocument: Bool { self >= .issuerChecked }
-}
-
-package extension Ban {
-    /// The longest note, in bytes.
-    static let maximumNote = 4096
-
-    /// Refuses a note that is too long or contains invisible characters.
-    ///
-    /// - Throws: ``Refusal`` `malformed_request`.
-    static func requirePlain(note: String) throws(Refusal) {
-        try PlainText.require(note, about: .note, bytes: 0...maximumNote, for: .note)
-    }
 }

@@ -28,10 +28,9 @@ package extension Refusal {
             .userBanned, "You are banned from messaging \(entry.duration).", banReason: entry.ban.reason,
             until: entry.endsAt)
     }
-}
 
-/// Refusals of commands about bans.
-package extension Refusal {
+    // MARK: Commands about bans
+
     static func unknownBan(_ id: BanID) -> Refusal {
         Refusal(.notFound, "There is no ban \(id). Check the id.")
     }

@@ -59,26 +59,6 @@ package extension CardCheck {
         case uniqueness
         /// The card is of the same person as the card that verified the user before.
         case samePerson = "same_person"
-
-        /// The checks that need only the card and the policy: all but those of the issuer and of other cards.
-        package static let ofTheCard = allCases.filter {
-            $0 != .issuerConfirmation && $0 != .uniqueness && $0 != .samePerson
-        }
-
-        /// The checks for which the policy decides whether a failure sends a card to review. A card of another person
-        /// goes to review under every policy.
-        package static let reviewable = allCases.filter { !$0.isHard && $0 != .samePerson }
-
-        /// Whether a failure rejects the card; a failure of any other check is only reported or sent to review.
-        package var isHard: Bool {
-            switch self {
-            case .unexpired, .dateOrder, .minimumAge, .issuer, .mandatoryElements, .documentNumber, .checkDigits: true
-            case .birthday, .numberFormat, .numberRule, .postalCode, .addressJurisdiction, .name, .otherName, .poBox,
-                .conformance, .contradiction, .specimen, .issuerSignature, .issuerConfirmation, .uniqueness,
-                .samePerson:
-                false
-            }
-        }
     }
 
     /// The result of a check.
@@ -87,5 +67,27 @@ package extension CardCheck {
         case failed
         /// The card or the request has nothing to check.
         case notApplicable = "not_applicable"
+    }
+}
+
+package extension CardCheck.Name {
+    /// The checks that need only the card and the policy: all but those of the issuer and of other cards.
+    static let ofTheCard = allCases.filter {
+        $0 != .issuerConfirmation && $0 != .uniqueness && $0 != .samePerson
+    }
+
+    /// The checks for which the policy decides whether a failure sends a card to review. A card of another person
+    /// goes to review under every policy.
+    static let reviewable = allCases.filter { !$0.isHard && $0 != .samePerson }
+
+    /// Whether a failure rejects the card; a failure of any other check is only reported or sent to review.
+    var isHard: Bool {
+        switch self {
+        case .unexpired, .dateOrder, .minimumAge, .issuer, .mandatoryElements, .documentNumber, .checkDigits: true
+        case .birthday, .numberFormat, .numberRule, .postalCode, .addressJurisdiction, .name, .otherName, .poBox,
+            .conformance, .contradiction, .specimen, .issuerSignature, .issuerConfirmation, .uniqueness,
+            .samePerson:
+            false
+        }
     }
 }

@@ -128,17 +128,7 @@ package extension NodeFingerprints {
         return own.allSatisfy { theirs[$0.key] ?? $0.value == $0.value }
             && own.keys.max() ?? 0 >= theirs.keys.max() ?? 0
     }
-}
 
-/// One item that two nodes disagree on.
-package enum NodeDifference: Sendable, Hashable {
-    /// A file of `Keys/`, or the realm.
-    case shared(NodeFingerprints.Item)
-    /// A policy file, by its name.
-    case policy(String)
-}
-
-package extension NodeFingerprints {
     var json: JSONValue {
         let keys = items.sorted { $0.key.rawValue < $1.key.rawValue }.map { item, digests in
             JSONMember(
@@ -174,4 +164,12 @@ package extension NodeFingerprints {
         policies = [:]
         for member in members(json["policies"]) { policies[member.name] = digest(member.value) }
     }
+}
+
+/// One item that two nodes disagree on.
+package enum NodeDifference: Sendable, Hashable {
+    /// A file of `Keys/`, or the realm.
+    case shared(NodeFingerprints.Item)
+    /// A policy file, by its name.
+    case policy(String)
 }

@@ -7,11 +7,6 @@ package struct MessageBody: Sendable, Equatable, Confidential {
     /// The largest content of all parts, bytes, however it is written in a request.
     static let maximumBytes = 65_536
     private static let maximumTypeLength = 127
-    /// The largest request in JSON, bytes. An escape such as `\u0041` takes six bytes for one, in types too. The
-    /// rest is for ids and names.
-    package static let largestJSON = 6 * (maximumBytes + maximumParts * maximumTypeLength) + 4096
-    /// The largest request in a binary form without escapes, bytes.
-    package static let largestBinary = maximumBytes + 8192
 
     struct Part: Sendable, Equatable, Confidential {
         /// The media type (RFC 6838 §4.2), without parameters, in lower case.
@@ -77,9 +72,17 @@ package struct MessageBody: Sendable, Equatable, Confidential {
             }
         }
     }
+}
+
+package extension MessageBody {
+    /// The largest request in JSON, bytes. An escape such as `\u0041` takes six bytes for one, in types too. The
+    /// rest is for ids and names.
+    static let largestJSON = 6 * (maximumBytes + maximumParts * maximumTypeLength) + 4096
+    /// The largest request in a binary form without escapes, bytes.
+    static let largestBinary = maximumBytes + 8192
 
     /// The form in requests, responses and the store: equal bodies have equal texts.
-    package var json: JSONValue {
+    var json: JSONValue {
         .array(
             parts.map { part in
                 switch part.content {

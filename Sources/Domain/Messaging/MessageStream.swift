@@ -96,8 +96,6 @@ package struct StreamMessage: Sendable, Equatable {
     package let inReplyTo: MessageID?
     /// The first message of its thread; `nil` if it is not a reply.
     package let thread: MessageID?
-    /// The smallest size in bytes of a message in a quota: a deleted message still has a row.
-    package static let smallestSize: Int64 = 256
 
     /// Bytes of the body, as the sender's quota counts them.
     package let size: Int64
@@ -105,9 +103,6 @@ package struct StreamMessage: Sendable, Equatable {
     package let sealedBody: [UInt8]?
     /// When the body is deleted even if a device lacks it; `nil` for a message that is kept.
     package let keptUntil: Date?
-
-    /// Whether the body was deleted because the devices have it, or could have fetched it. No user deleted the message.
-    package var isExpired: Bool { sealedBody == nil && keptUntil != nil }
 
     package init(
         streamID: MessageStreamID, sequence: Int64, id: MessageID, senderID: UserID?, sentAt: Date,
@@ -124,6 +119,14 @@ package struct StreamMessage: Sendable, Equatable {
         self.sealedBody = sealedBody
         self.keptUntil = keptUntil
     }
+}
+
+package extension StreamMessage {
+    /// The smallest size in bytes of a message in a quota: a deleted message still has a row.
+    static let smallestSize: Int64 = 256
+
+    /// Whether the body was deleted because the devices have it, or could have fetched it. No user deleted the message.
+    var isExpired: Bool { sealedBody == nil && keptUntil != nil }
 }
 
 /// A change that synchronization reports to a user's devices. The raw values are the contract's.
@@ -146,30 +149,6 @@ package enum UserChange: String, Sendable, CaseIterable {
 
 /// Limits of message streams: `Policies/streams.yaml`.
 package struct MessageStreamPolicy: Sendable, Equatable {
-    /// The users that a user may add to a conversation, also when opening it.
-    package enum Requirement: String, Sendable, CaseIterable {
-        /// Users who have an approved authorization with the user.
-        case authorization
-        /// All users of the provider, unless they block the user.
-        case provider
-    }
-
-    /// What users see of each other in streams.
-    package enum MemberDisclosure: String, Sendable, CaseIterable {
-        /// Only user id, address and level.
-        case ids
-        /// Also the display name, the picture and the initials of users from the level ``Assurance/phone``.
-        case names
-    }
-
-    /// Whether the presence of users is shared.
-    package enum PresenceSharing: String, Sendable, CaseIterable {
-        /// With users who may write to them, unless they hide it.
-        case on
-        /// Everybody looks offline, and nothing is stored.
-        case off
-    }
-
     package var conversationRequires = Requirement.authorization
     package var members = MemberDisclosure.names
     /// The level that a user needs to write in a conversation or a forum.
@@ -196,11 +175,40 @@ package struct MessageStreamPolicy: Sendable, Equatable {
     package var presence = PresenceSharing.on
     /// The names in metadata by whose values streams can be listed.
     package var indexedMetadata: [String] = []
+
+    init() {}
+}
+
+package extension MessageStreamPolicy {
+    /// The users that a user may add to a conversation, also when opening it.
+    enum Requirement: String, Sendable, CaseIterable {
+        /// Users who have an approved authorization with the user.
+        case authorization
+        /// All users of the provider, unless they block the user.
+        case provider
+    }
+
+    /// What users see of each other in streams.
+    enum MemberDisclosure: String, Sendable, CaseIterable {
+        /// Only user id, address and level.
+        case ids
+        /// Also the display name, the picture and the initials of users from the level ``Assurance/phone``.
+        case names
+    }
+
+    /// Whether the presence of users is shared.
+    enum PresenceSharing: String, Sendable, CaseIterable {
+        /// With users who may write to them, unless they hide it.
+        case on
+        /// Everybody looks offline, and nothing is stored.
+        case off
+    }
+
     /// The largest number of indexed names, and of values in one filter.
-    package static let maximumIndexedMetadata = 8
+    static let maximumIndexedMetadata = 8
 
     /// Whether a name may be indexed. Its characters need no encoding in a query.
-    package static func isIndexable(_ name: String) -> Bool {
+    static func isIndexable(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
             && name.utf8.allSatisfy { byte in
                 switch byte {
@@ -209,6 +217,4 @@ package struct MessageStreamPolicy: Sendable, Equatable {
                 }
             }
     }
-
-    init() {}
 }

@@ -117,10 +117,9 @@ package extension Refusal {
         .malformedRequest,
         "The values must be texts, each name may occur once, and none may be aps or notification_id.",
         about: .notificationData)
-}
 
-/// Refusals of filters of lists.
-package extension Refusal {
+    // MARK: Filters of lists
+
     static let unreadableFilterMember = Refusal(
         .malformedRequest,
         "The query parameter member is neither a user id nor an address (<provider>/<user>). Send one of the two.")

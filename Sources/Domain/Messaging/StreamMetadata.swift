@@ -11,11 +11,6 @@ package extension StreamMetadata {
         package let bytes: Int
         let names: Int
         let levels: Int
-
-        /// For the metadata of a stream.
-        package static let stream = Bounds(bytes: 16_384, names: 200, levels: 8)
-        /// For the metadata of a message.
-        package static let message = Bounds(bytes: 4096, names: 50, levels: 8)
     }
 
     static let empty = StreamMetadata(stored: .object([]))
@@ -107,6 +102,13 @@ package extension StreamMetadata {
         default: return true
         }
     }
+}
+
+package extension StreamMetadata.Bounds {
+    /// For the metadata of a stream.
+    static let stream = Self(bytes: 16_384, names: 200, levels: 8)
+    /// For the metadata of a message.
+    static let message = Self(bytes: 4096, names: 50, levels: 8)
 }
 
 extension JSONValue {

@@ -56,7 +56,9 @@ package struct PushPlatform: Sendable, Equatable {
         guard parts.count == 4, parts[0] == "endpoint", !parts[1].isEmpty else { return nil }
         name = String(parts[1])
     }
+}
 
-    package var isApple: Bool { name.hasPrefix("APNS") }
-    package var isVoIP: Bool { name.hasPrefix("APNS_VOIP") }
+package extension PushPlatform {
+    var isApple: Bool { name.hasPrefix("APNS") }
+    var isVoIP: Bool { name.hasPrefix("APNS_VOIP") }
 }

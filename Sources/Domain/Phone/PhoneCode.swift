@@ -7,11 +7,6 @@ import Synchronization
 /// The digits in a text that the user types. Only the code that sends and the code that compares can read them.
 package struct PhoneCode: Sendable {
     package let digits: Secret<String>
-
-    /// Whether a submitted code matches; the time depends on the number of characters alone.
-    package func matches(_ shown: SubmittedPhoneCode) -> Bool {
-        constantTimeEqual(Array(digits.reveal().utf8), Array(shown.digits.utf8))
-    }
 }
 
 /// A code as a user typed or pasted it: digits of any script, in groups or not.
@@ -30,6 +25,11 @@ package extension PhoneCode {
             return nil
         }
         return PhoneCode(digits: Secret(String(repeating: "0", count: max(1, digits))))
+    }
+
+    /// Whether a submitted code matches; the time depends on the number of characters alone.
+    func matches(_ shown: SubmittedPhoneCode) -> Bool {
+        constantTimeEqual(Array(digits.reveal().utf8), Array(shown.digits.utf8))
     }
 }
 

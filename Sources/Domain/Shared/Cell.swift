@@ -4,7 +4,7 @@ import Foundation
 /// The number of an installation, among several of one company (Capacity). Every identifier that the service creates is
 /// a UUID of version 8 (RFC 9562 §5.8) with this number in the 12 bits after the version. So a router can send a
 /// request to the cell that created the identifier.
-package struct Cell: Hashable, Sendable {
+package struct Cell: Hashable, Sendable, CustomStringConvertible {
     /// A number from 0 to 4095.
     let number: UInt16
 
@@ -60,8 +60,6 @@ package extension Cell {
     private static func word(_ bytes: some Sequence<UInt8>) -> UInt64 {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
-}
 
-extension Cell: CustomStringConvertible {
-    package var description: String { String(number) }
+    var description: String { String(number) }
 }

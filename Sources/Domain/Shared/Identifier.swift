@@ -44,11 +44,9 @@ package extension Identifier {
         }
         return isValid ? UUID(uuid: bytes) : nil
     }
-}
 
-extension Identifier: CustomStringConvertible, LosslessStringConvertible {
     /// The 36-character lower-case form, RFC 9562 §4.
-    package var description: String {
+    var description: String {
         String(unsafeUninitializedCapacity: Self.textLength) { buffer in
             write(to: UnsafeMutableRawBufferPointer(buffer))
             return Self.textLength
@@ -56,10 +54,10 @@ extension Identifier: CustomStringConvertible, LosslessStringConvertible {
     }
 
     /// The number of bytes of ``description``.
-    package static var textLength: Int { 36 }
+    static var textLength: Int { 36 }
 
     /// Writes ``description`` to the beginning of a buffer of at least ``textLength`` bytes.
-    package func write(to buffer: UnsafeMutableRawBufferPointer) {
+    func write(to buffer: UnsafeMutableRawBufferPointer) {
         func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
         withUnsafeBytes(of: uuid.uuid) { bytes in
             var position = 0
@@ -74,7 +72,9 @@ extension Identifier: CustomStringConvertible, LosslessStringConvertible {
             }
         }
     }
+}
 
+extension Identifier: CustomStringConvertible, LosslessStringConvertible {
     /// Parses the 36-character form; `nil` for anything else.
     package init?(_ description: String) {
         var text = description

@@ -1,5 +1,7 @@
 /// A confidential value: descriptions, logs and mirrors show `••••` instead.
-package struct Secret<Value: Sendable>: Sendable {
+package struct Secret<Value: Sendable>: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
     private let value: Value
 }
 
@@ -12,15 +14,13 @@ package extension Secret {
     func reveal() -> Value {
         value
     }
-}
 
-extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Shows `••••`, whatever the value.
-    package var description: String { "••••" }
+    var description: String { "••••" }
     /// Shows `••••`, whatever the value.
-    package var debugDescription: String { "••••" }
+    var debugDescription: String { "••••" }
     /// A mirror without children, so that `dump` shows nothing.
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// Compares two byte strings in a time that depends on their lengths only.

@@ -19,7 +19,7 @@ extension TypedID where Kind: NamedKind {
     func resolve(_ list: (_ limit: Int) throws -> [Identifier<Kind>]) throws -> Identifier<Kind> {
         if let range, range.first == range.last { return range.first }
         let found = try list(Self.candidates + 1)
-        guard let id = found.first else { throw Refusal.nothingBegins(with: text, Kind.noun) }
+        guard let id = found.first else { throw Refusal.nothingBegins(with: text, Kind.names.noun) }
         guard found.count == 1 else {
             throw Refusal.severalBegin(
                 with: text, found.prefix(Self.candidates).map(\.description), isMore: found.count > Self.candidates)

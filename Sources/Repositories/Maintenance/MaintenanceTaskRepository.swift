@@ -30,19 +30,6 @@ package extension MaintenanceTaskRepository {
 
         /// How long a due task may take before it is overdue, in seconds.
         static let patience: TimeInterval = 900
-
-        /// Whether it is overdue: it fails, has too much work, or no process runs it.
-        package func isOverdue(at now: Date) -> Bool { now > dueAt.addingTimeInterval(Self.patience) }
-
-        /// Whether it is overdue in a store that some nodes serve. The time counts from the start of the oldest node,
-        /// since nothing ran the tasks before, as in a restored store. Without a node nothing is overdue.
-        package func isOverdue(at now: Date, servedBy nodes: [ClusterMember]) -> Bool {
-            guard let start = nodes.map(\.startedAt).min() else { return false }
-            return isOverdue(at: now) && now > start.addingTimeInterval(Self.patience)
-        }
-
-        /// Whether a process may start or continue it.
-        package func isFree(at now: Date) -> Bool { dueAt <= now && leasedUntil <= now }
     }
 
     private static let columns = Table<Entry>(
@@ -136,4 +123,19 @@ package extension MaintenanceTaskRepository {
             WHERE name = $1 AND holder = $2
             """, [.text(name), .text(holder), .time(transaction.now.addingTimeInterval(pause))])
     }
+}
+
+package extension MaintenanceTaskRepository.Entry {
+    /// Whether it is overdue: it fails, has too much work, or no process runs it.
+    func isOverdue(at now: Date) -> Bool { now > dueAt.addingTimeInterval(Self.patience) }
+
+    /// Whether it is overdue in a store that some nodes serve. The time counts from the start of the oldest node,
+    /// since nothing ran the tasks before, as in a restored store. Without a node nothing is overdue.
+    func isOverdue(at now: Date, servedBy nodes: [ClusterMember]) -> Bool {
+        guard let start = nodes.map(\.startedAt).min() else { return false }
+        return isOverdue(at: now) && now > start.addingTimeInterval(Self.patience)
+    }
+
+    /// Whether a process may start or continue it.
+    func isFree(at now: Date) -> Bool { dueAt <= now && leasedUntil <= now }
 }

@@ -39,10 +39,9 @@ package extension StoreCounts {
     subscript(table: Table, kind: String) -> Int { counts["\(table.rawValue).\(kind)"] ?? 0 }
 
     static func == (left: StoreCounts, right: StoreCounts) -> Bool { left.text == right.text }
-}
 
-/// The stored form of a running count and of the last complete one.
-package extension StoreCounts {
+    // MARK: The stored form
+
     var text: String {
         JSONValue.object([
             "counts": .object(

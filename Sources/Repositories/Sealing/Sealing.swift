@@ -200,7 +200,7 @@ struct SealedText: Sendable {
 ///
 /// AES-256-GCM (NIST SP 800-38D) with a random nonce. Table, column and row are associated data, so a sealed value
 /// opens only in its own place.
-package struct DataKey: Sendable {
+package struct DataKey: Sendable, CustomStringConvertible, CustomReflectable {
     private let key: SymmetricKey
 
     init(_ key: SymmetricKey) {
@@ -211,20 +211,8 @@ package struct DataKey: Sendable {
         DataKey(SymmetricKey(size: .bits256))
     }
 
-    /// Seals a text for a column of a row: format byte 1, nonce (12), ciphertext, tag (16).
-    package func seal<Kind>(_ text: String, in column: SealedColumn, of row: Identifier<Kind>) throws -> [UInt8] {
-        try seal(text, in: column, row: row.description)
-    }
-
     func seal(_ text: String, in column: SealedColumn, row: String) throws -> [UInt8] {
         try Self.seal(Data(text.utf8), under: key, for: Self.place(column.table, column.name, row))
-    }
-
-    /// Opens a text that ``seal(_:in:of:)`` sealed for the same place.
-    ///
-    /// - Throws: ``SealingFailure/notAuthentic``.
-    package func open<Kind>(_ sealed: [UInt8], in column: SealedColumn, of row: Identifier<Kind>) throws -> String {
-        try open(sealed, in: column, row: row.description)
     }
 
     func open(_ sealed: [UInt8], in column: SealedColumn, row: String) throws -> String {
@@ -275,9 +263,21 @@ package struct DataKey: Sendable {
     }
 }
 
-extension DataKey: CustomStringConvertible, CustomReflectable {
+package extension DataKey {
+    /// Seals a text for a column of a row: format byte 1, nonce (12), ciphertext, tag (16).
+    func seal<Kind>(_ text: String, in column: SealedColumn, of row: Identifier<Kind>) throws -> [UInt8] {
+        try seal(text, in: column, row: row.description)
+    }
+
+    /// Opens a text that ``seal(_:in:of:)`` sealed for the same place.
+    ///
+    /// - Throws: ``SealingFailure/notAuthentic``.
+    func open<Kind>(_ sealed: [UInt8], in column: SealedColumn, of row: Identifier<Kind>) throws -> String {
+        try open(sealed, in: column, row: row.description)
+    }
+
     /// Shows `••••` instead of the key.
-    package var description: String { "••••" }
+    var description: String { "••••" }
     /// A mirror without children, so that `dump` shows nothing.
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
 }

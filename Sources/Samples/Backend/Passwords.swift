@@ -24,9 +24,6 @@ package actor Passwords {
     private let nobody = PasswordHash(salt: Data.random(count: 16), hash: Data.random(count: 32))
     private let rounds: Int
 
-    /// The option for the work of a hash, which is the same for all passwords of a store.
-    package static let option = ["--scrypt-rounds": "16384"]
-
     package init(_ sample: Sample) throws {
         guard let rounds = Int(sample.options["--scrypt-rounds"]), (2...16_384).contains(rounds),
             rounds.nonzeroBitCount == 1
@@ -48,6 +45,9 @@ package extension Passwords {
         let difference = zip(found, wanted.hash).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
         return found.count == wanted.hash.count && difference == 0 && known != nil
     }
+
+    /// The option for the work of a hash, which is the same for all passwords of a store.
+    static let option = ["--scrypt-rounds": "16384"]
 }
 
 package extension Data {

@@ -36,16 +36,6 @@ package struct Sample: Sendable {
         }
         throw Options.Failure(reason: "\(service)\(path) is not a document of Countersign. Correct --service.")
     }
-
-    /// The contents of the file that an option names.
-    package func file(_ option: String) throws -> Data {
-        do {
-            return try Data(contentsOf: URL(filePath: options[option]))
-        } catch {
-            throw Options.Failure(
-                reason: "\(option): \(options[option]) cannot be read. Check its name and its permissions.")
-        }
-    }
 }
 
 package extension Sample {
@@ -151,5 +141,15 @@ package extension Sample {
         tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(authority)))
         tls.certificateVerification = .noHostnameVerification
         return try NIOSSLContext(configuration: tls)
+    }
+
+    /// The contents of the file that an option names.
+    func file(_ option: String) throws -> Data {
+        do {
+            return try Data(contentsOf: URL(filePath: options[option]))
+        } catch {
+            throw Options.Failure(
+                reason: "\(option): \(options[option]) cannot be read. Check its name and its permissions.")
+        }
     }
 }

@@ -5,7 +5,7 @@ import Encoding
 import Foundation
 
 /// A validated public key, prepared once, with the one algorithm that it is used with.
-package struct VerificationKey: Sendable {
+package struct VerificationKey: Sendable, Equatable {
     /// The algorithm whose signatures the key verifies. It comes from the registration, never from a token.
     package let algorithm: SignatureAlgorithm
     package let publicKey: PublicKey
@@ -99,11 +99,9 @@ package extension VerificationKey {
         for region in message.regions { region.withUnsafeBytes { hash.update(bufferPointer: $0) } }
         return hash.finalize()
     }
-}
 
-extension VerificationKey: Equatable {
     /// Whether both have the same key and algorithm.
-    package static func == (left: VerificationKey, right: VerificationKey) -> Bool {
+    static func == (left: VerificationKey, right: VerificationKey) -> Bool {
         left.algorithm == right.algorithm && left.publicKey == right.publicKey
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A refusal by the service. Thrown everywhere, turned into a response in one place (`API/Problem`), compared by
 /// code.
-package struct Refusal: Error, Sendable {
+package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
     /// The contract's error code, which programs compare.
     package let code: Code
     /// One sentence that a developer can act on: no secret and no other person's data.
@@ -84,17 +84,13 @@ package extension Refusal {
         case rateLimited = "rate_limited"
         case unavailable
     }
-}
 
-extension Refusal: Equatable {
     /// Two refusals are equal if code and reason are equal, because sentences may be reworded.
-    package static func == (left: Refusal, right: Refusal) -> Bool {
+    static func == (left: Refusal, right: Refusal) -> Bool {
         left.code == right.code && left.reasonText == right.reasonText
     }
-}
 
-extension Refusal: CustomStringConvertible {
-    package var description: String {
+    var description: String {
         "\(code.rawValue)\(reasonText.map { " (\($0))" } ?? ""): \(detail)"
     }
 }

@@ -100,13 +100,6 @@ package extension Refusal {
         case tooShort = "too_short"
         case tooLong = "too_long"
         case notInPlan = "not_in_plan"
-
-        /// The reasons that an identity token can be refused for.
-        package static let ofIdentityTokens: [Reason] = [
-            .malformed, .unsupportedHeader, .wrongType, .unknownIssuer, .unknownKey, .keyRetired, .algorithmMismatch,
-            .badSignature, .missingClaim, .expired, .notYetValid, .lifetimeTooLong, .wrongAudience, .nonceUnknown,
-            .nonceExpired, .nonceUsed, .nonceOtherDevice,
-        ]
     }
 }
 
@@ -136,6 +129,13 @@ package extension Refusal.Reason {
             case .notInPlan: .notInPlan
             }
     }
+
+    /// The reasons that an identity token can be refused for.
+    static let ofIdentityTokens: [Self] = [
+        .malformed, .unsupportedHeader, .wrongType, .unknownIssuer, .unknownKey, .keyRetired, .algorithmMismatch,
+        .badSignature, .missingClaim, .expired, .notYetValid, .lifetimeTooLong, .wrongAudience, .nonceUnknown,
+        .nonceExpired, .nonceUsed, .nonceOtherDevice,
+    ]
 }
 
 package extension Refusal {

@@ -5,12 +5,8 @@ import Repositories
 
 /// The users whose presence is asked for in one call.
 package struct PresenceQuestion: Sendable, Equatable {
-    /// The largest number of users.
-    package static let limit = 50
     /// Each once, in the order of the question.
     let users: [UserID]
-
-    package static let nobody = PresenceQuestion(users: [])
 
     private init(users: [UserID]) { self.users = users }
 
@@ -22,6 +18,13 @@ package struct PresenceQuestion: Sendable, Equatable {
         var seen: Set<UserID> = []
         users = found.filter { seen.insert($0).inserted }
     }
+}
+
+package extension PresenceQuestion {
+    /// The largest number of users.
+    static let limit = 50
+
+    static let nobody = PresenceQuestion(users: [])
 }
 
 /// The presence of some users, as one user sees it.

@@ -11,41 +11,6 @@ package struct WriteSignIns: Sendable {
     private static let interval = 2
 
     private let context: Service
-
-    /// Writes everything, and returns how many attempts were lost since the last round because there were too many
-    /// others. After a failure the rest is kept for the next time. If the outcome of a commit is unknown, a count may be
-    /// added twice.
-    ///
-    /// - Throws: `Refusal` `unavailable`.
-    @discardableResult
-    package func callAsFunction() async throws -> Int {
-        let (records, keys) = (context.caches.signIns, context.keys.personal)
-        let content = records.takeAll()
-        var entries = content.entries[...]
-        // Nodes write the rows that they share in one order, or they would wait for each other.
-        var tallies = content.counts.sorted { $0.key.order < $1.key.order }[...]
-        while !entries.isEmpty || !tallies.isEmpty {
-            let some = entries.prefix(Self.batch)
-            let few = tallies.prefix(Self.batch - some.count)
-            let start = ContinuousClock.now
-            do {
-                try await context.store.maintained { transaction in
-                    let attempts = SignInRecordRepository(transaction)
-                    for entry in some { try attempts.enqueueInsert(entry.attempt, of: entry.externalID) }
-                    let counts = SignInTallyRepository(transaction)
-                    for (crowd, count) in few { try counts.enqueueAdd(SignInTally(crowd, count, keys)) }
-                }
-            } catch {
-                records.putBack(entries, tallies, dropped: content.dropped)
-                throw error
-            }
-            entries = entries.dropFirst(some.count)
-            tallies = tallies.dropFirst(few.count)
-            // Writers that waited for this part go before the next one.
-            if !entries.isEmpty || !tallies.isEmpty { try? await Task.sleep(for: ContinuousClock.now - start) }
-        }
-        return content.dropped
-    }
 }
 
 extension SignInTally {
@@ -77,5 +42,40 @@ package extension WriteSignIns {
         }
         // A separate task, because the cancellation must not stop it.
         await Task { await write() }.value
+    }
+
+    /// Writes everything, and returns how many attempts were lost since the last round because there were too many
+    /// others. After a failure the rest is kept for the next time. If the outcome of a commit is unknown, a count may be
+    /// added twice.
+    ///
+    /// - Throws: `Refusal` `unavailable`.
+    @discardableResult
+    func callAsFunction() async throws -> Int {
+        let (records, keys) = (context.caches.signIns, context.keys.personal)
+        let content = records.takeAll()
+        var entries = content.entries[...]
+        // Nodes write the rows that they share in one order, or they would wait for each other.
+        var tallies = content.counts.sorted { $0.key.order < $1.key.order }[...]
+        while !entries.isEmpty || !tallies.isEmpty {
+            let some = entries.prefix(Self.batch)
+            let few = tallies.prefix(Self.batch - some.count)
+            let start = ContinuousClock.now
+            do {
+                try await context.store.maintained { transaction in
+                    let attempts = SignInRecordRepository(transaction)
+                    for entry in some { try attempts.enqueueInsert(entry.attempt, of: entry.externalID) }
+                    let counts = SignInTallyRepository(transaction)
+                    for (crowd, count) in few { try counts.enqueueAdd(SignInTally(crowd, count, keys)) }
+                }
+            } catch {
+                records.putBack(entries, tallies, dropped: content.dropped)
+                throw error
+            }
+            entries = entries.dropFirst(some.count)
+            tallies = tallies.dropFirst(few.count)
+            // Writers that waited for this part go before the next one.
+            if !entries.isEmpty || !tallies.isEmpty { try? await Task.sleep(for: ContinuousClock.now - start) }
+        }
+        return content.dropped
     }
 }

@@ -8,26 +8,6 @@ import Domain
 package struct MessageMetadataRepository {
     let transaction: any Transaction
 
-    /// Metadata that all members see, as stored.
-    package struct Shared: Sendable, Equatable {
-        let streamID: MessageStreamID
-        let sequence: Int64
-        /// The user who changed them last, whose quota contains them; `nil` after that user's erasure.
-        package let writerID: UserID?
-        package let size: Int64
-        package let sealed: [UInt8]
-    }
-
-    /// A reader's row, as stored.
-    package struct Own: Sendable, Equatable {
-        let streamID: MessageStreamID
-        let sequence: Int64
-        let userID: UserID
-        package let size: Int64
-        /// `nil` if the reader deleted the message.
-        package let sealed: [UInt8]?
-    }
-
     private static let shared = Table<Shared>(
         "stream_event_metadata", Shared.init,
         Field("stream_id", \.streamID),
@@ -210,5 +190,25 @@ package extension MessageMetadataRepository {
             let (stream, sequence, message, sealed) = try Self.exported.read(row)
             return Exported(stream: stream, sequence: sequence, message: message, sealed: sealed)
         }
+    }
+
+    /// Metadata that all members see, as stored.
+    struct Shared: Sendable, Equatable {
+        let streamID: MessageStreamID
+        let sequence: Int64
+        /// The user who changed them last, whose quota contains them; `nil` after that user's erasure.
+        package let writerID: UserID?
+        package let size: Int64
+        package let sealed: [UInt8]
+    }
+
+    /// A reader's row, as stored.
+    struct Own: Sendable, Equatable {
+        let streamID: MessageStreamID
+        let sequence: Int64
+        let userID: UserID
+        package let size: Int64
+        /// `nil` if the reader deleted the message.
+        package let sealed: [UInt8]?
     }
 }

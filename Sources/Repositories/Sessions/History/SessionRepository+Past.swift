@@ -50,13 +50,7 @@ package extension SessionRepository {
             return PastSession(session: session, endedAt: endedAt, endReason: reason)
         }
     }
-}
 
-extension PastSession {
-    fileprivate var place: HistoryPlace { HistoryPlace(at: endedAt ?? session.createdAt, id: session.id.description) }
-}
-
-package extension SessionRepository {
     /// A place among the open sessions of a key, and then among its ended ones.
     enum SignedPlace: Sendable {
         case open(generation: Int64, id: String)
@@ -102,4 +96,8 @@ package extension SessionRepository {
             )
         }
     }
+}
+
+extension PastSession {
+    fileprivate var place: HistoryPlace { HistoryPlace(at: endedAt ?? session.createdAt, id: session.id.description) }
 }

@@ -50,7 +50,7 @@ struct Admin: Sendable {
     func resolve<Kind: NamedKind>(_ typed: TypedID<Kind>) async throws -> Identifier<Kind> {
         guard typed.range != nil else {
             throw CommandFailure(
-                "\(typed.text) is not an id: give the \(Kind.noun)'s id, or at least its first \(TypedID<Kind>.fewest) "
+                "\(typed.text) is not an id: give the \(Kind.names.noun)'s id, or at least its first \(TypedID<Kind>.fewest) "
                     + "characters.", exitCode: .usage)
         }
         return try await administration.resolve(typed)
