@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Foundation
 import Hummingbird
 import HummingbirdCore
@@ -93,16 +94,23 @@ package extension Listeners {
     }
 
     /// The listener for devices without a certificate and for provider backends.
+    ///
+    /// - Parameters:
+    ///   - allowsLoopback: whether receivers of events may be on this machine.
+    ///   - pins: SHA-256 of the current and the next server key's SubjectPublicKeyInfo, base64url.
+    ///   - webKeys: the public halves of the service's signing keys (RFC 7517).
     func makePublic(
-        at address: ListenerAddress, tls: ListenerTLS, certificates: CertificateRoutes, providers: ProviderRoutes,
-        tokens: TokenRoutes, webhooks: WebhookRoutes, sharedSignals: SharedSignalsRoutes,
-        discovery: DiscoveryRoutes, metadata: MetadataRoutes,
-        onRunning: @escaping @Sendable (Int) -> Void
+        at address: ListenerAddress, tls: ListenerTLS, certificates: CertificateRoutes, allowsLoopback: Bool,
+        pins: @escaping @Sendable () -> [String], webKeys: [JSONValue], onRunning: @escaping @Sendable (Int) -> Void
     ) -> any ServiceLifecycle.Service {
         let face = face(.public)
+        let tokens = TokenRoutes(service: service)
         let router = publicRouter(
-            certificates: certificates, providers: providers, tokens: tokens, webhooks: webhooks,
-            sharedSignals: sharedSignals, discovery: discovery, metadata: metadata)
+            certificates: certificates, providers: ProviderRoutes(service: service), tokens: tokens,
+            webhooks: WebhookRoutes(service: service, allowsLoopback: allowsLoopback),
+            sharedSignals: SharedSignalsRoutes(service: service, allowsLoopback: allowsLoopback),
+            discovery: DiscoveryRoutes(service: service, pins: pins, webKeys: webKeys),
+            metadata: MetadataRoutes(urls: service.urls))
         let gate = gate(.public, limits)
         let fastPath = FastPath(tokens, face: face)
         return application(router, at: address, gate, onRunning: onRunning) { responder in
@@ -113,19 +121,24 @@ package extension Listeners {
     }
 
     /// The mutual-TLS listener for certified devices.
+    ///
+    /// - Parameters:
+    ///   - askIssuer: queries the service that confirms a card's data; `nil` if there is none.
+    ///   - turnSecret: the secret that the TURN servers share with the service; `nil` if there is none.
     func makeClient(
         at address: ListenerAddress, tls: ListenerTLS, verifyChain: @escaping @Sendable ([[UInt8]]) -> Bool,
-        connections: ConnectionTable, certificates: CertificateRoutes,
-        metadata: MetadataRoutes, tokens: TokenRoutes, sessions: SessionRoutes,
-        phones: PhoneRoutes, cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes,
-        streams: MessageStreamRoutes, onRunning: @escaping @Sendable (Int) -> Void
+        connections: ConnectionTable, certificates: CertificateRoutes, askIssuer: AskIssuer?,
+        turnSecret: Secret<String>?, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any ServiceLifecycle.Service {
         let face = face(.client)
+        let tokens = TokenRoutes(service: service)
+        let sessions = SessionRoutes(service: service)
         let router = clientRouter(
-            certificates: certificates, metadata: metadata, tokens: tokens,
-            sessions: sessions, phones: phones, cards: cards,
-            users: users,
-            authorizations: authorizations, streams: streams)
+            certificates: certificates, metadata: MetadataRoutes(urls: service.urls), tokens: tokens,
+            sessions: sessions, phones: PhoneRoutes(service: service, verifyCaptcha: certificates.verifyCaptcha),
+            cards: CardRoutes(service: service, askIssuer: askIssuer),
+            users: UserRoutes(service, turnSecret: turnSecret),
+            authorizations: AuthorizationRoutes(service: service), streams: MessageStreamRoutes(service: service))
         // A failure is reported to the first request, which is checked again.
         let routes = router.buildResponder()
         let clients = TLSListenerChannel.Clients(
@@ -145,12 +158,16 @@ package extension Listeners {
 
     /// The listener for probes and Prometheus.
     ///
-    /// - Parameter tls: the server's certificate; `nil` for no TLS, on loopback.
+    /// - Parameters:
+    ///   - tls: the server's certificate; `nil` for no TLS, on loopback.
+    ///   - isReady: checks the store, the staleness of this node's caches and its clock.
     func makeOps(
-        at address: ListenerAddress, tls: ListenerTLS?, routes: OpsRoutes, onRunning: @escaping @Sendable (Int) -> Void
+        at address: ListenerAddress, tls: ListenerTLS?,
+        isReady: @escaping @Sendable () async -> (store: Bool, view: Bool, clock: Bool),
+        metrics: @escaping @Sendable () -> String, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any ServiceLifecycle.Service {
         let face = face(.ops)
-        let router = opsRouter(routes)
+        let router = opsRouter(OpsRoutes(isReady: isReady, metrics: metrics))
         var limits = limits
         limits.proxiedNetworks = []
         limits.maximumConnections = min(Self.opsConnections, limits.maximumConnections)

@@ -7,10 +7,8 @@ import Metrics
 import Operations
 
 /// Authorizations to message between users, and blocks. Client listener, with a session.
-package struct AuthorizationRoutes: Sendable {
+struct AuthorizationRoutes: Sendable {
     let service: Service
-
-    package init(_ service: Service) { self.service = service }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let protected = router.group("authorizations").behind(session)

@@ -7,15 +7,10 @@ import Metrics
 import Operations
 
 /// Identity cards. Client listener, with a session.
-package struct CardRoutes: Sendable {
+struct CardRoutes: Sendable {
     let service: Service
+    /// Queries the service that confirms a card's data; `nil` if there is none.
     let askIssuer: AskIssuer?
-
-    /// - Parameter askIssuer: queries the service that confirms a card's data; `nil` if there is none.
-    package init(_ service: Service, askIssuer: AskIssuer?) {
-        self.service = service
-        self.askIssuer = askIssuer
-    }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let protected = router.group("identity-cards").behind(session)

@@ -5,19 +5,10 @@ import Hummingbird
 import NIOCore
 
 /// Probes and metrics, on loopback.
-package struct OpsRoutes: Sendable {
+struct OpsRoutes: Sendable {
+    /// Checks the store, the staleness of this node's caches and its clock.
     let isReady: @Sendable () async -> (store: Bool, view: Bool, clock: Bool)
     let metrics: @Sendable () -> String
-
-    /// Takes the readiness check and the metrics' text. The check covers the store, the staleness of this node's
-    /// caches and its clock.
-    package init(
-        isReady: @escaping @Sendable () async -> (store: Bool, view: Bool, clock: Bool),
-        metrics: @escaping @Sendable () -> String
-    ) {
-        self.isReady = isReady
-        self.metrics = metrics
-    }
 
     func add(to router: ListedRouter<PublicContext>) {
         router.get("livez", cost: .free) { _, _ in Response.json(["live": .bool(true)]) }

@@ -8,15 +8,10 @@ import Metrics
 import Operations
 
 /// Verifications of phone numbers. Client listener, with a session.
-package struct PhoneRoutes: Sendable {
+struct PhoneRoutes: Sendable {
     let service: Service
+    /// Verifies a captcha's response at the siteverify endpoint.
     let verifyCaptcha: @Sendable (String) async throws -> Bool
-
-    /// - Parameter verifyCaptcha: verifies a captcha's response at the siteverify endpoint.
-    package init(_ service: Service, verifyCaptcha: @escaping @Sendable (String) async throws -> Bool) {
-        self.service = service
-        self.verifyCaptcha = verifyCaptcha
-    }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let protected = router.group("phone-verifications").behind(session)

@@ -6,12 +6,8 @@ import Hummingbird
 import Operations
 
 /// The calls of provider backends, on the public listener.
-package struct ProviderRoutes: Sendable {
+struct ProviderRoutes: Sendable {
     let service: Service
-
-    package init(_ service: Service) {
-        self.service = service
-    }
 
     func add(to router: ListedRouter<PublicContext>) {
         let router = router.ofProviders

@@ -8,11 +8,9 @@ import NIOCore
 import Operations
 
 /// Nonces and sessions, on the client listener.
-package struct SessionRoutes: Sendable {
+struct SessionRoutes: Sendable {
     let service: Service
     private let noncesIssued = Counter(label: "nonces_issued")
-
-    package init(_ service: Service) { self.service = service }
 
     func add(to router: ListedRouter<ClientContext>) {
         router.post("nonces", cost: .free) { _, context in

@@ -8,7 +8,7 @@ import Operations
 
 /// OAuth's endpoints: tokens on both listeners, introspection and revocation on the public one. They offer the
 /// operations of other routes in the form of OAuth.
-package struct TokenRoutes: Sendable {
+struct TokenRoutes: Sendable {
     /// The grant types (RFC 6749 §4.4, RFC 7523 §2.1, RFC 8693 §2.1).
     enum Grant: String, CaseIterable {
         case clientCredentials = "client_credentials"
@@ -21,10 +21,6 @@ package struct TokenRoutes: Sendable {
     private static let idTokenType = "urn:ietf:params:oauth:token-type:id_token"
 
     let service: Service
-
-    package init(_ service: Service) {
-        self.service = service
-    }
 
     func addPublic(to router: ListedRouter<PublicContext>) {
         let router = router.ofProviders.ignoringUnknownParameters

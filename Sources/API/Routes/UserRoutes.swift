@@ -6,14 +6,14 @@ import Hummingbird
 import Operations
 
 /// Reading, changing and erasing a user's own data. Client listener, with a session.
-package struct UserRoutes: Sendable {
+struct UserRoutes: Sendable {
     let service: Service
     let addresses: AddressRoutes
     let calls: CallRoutes
     let apps: UserAppRoutes
 
     /// - Parameter turnSecret: the secret that the TURN servers share with the service; `nil` if there is none.
-    package init(_ service: Service, turnSecret: Secret<String>? = nil) {
+    init(_ service: Service, turnSecret: Secret<String>? = nil) {
         self.service = service
         addresses = AddressRoutes(service)
         calls = CallRoutes(service, secret: turnSecret)

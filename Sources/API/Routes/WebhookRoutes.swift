@@ -6,15 +6,10 @@ import Hummingbird
 import Operations
 
 /// Providers' receivers of events, and providers' own events. Public listener.
-package struct WebhookRoutes: Sendable {
+struct WebhookRoutes: Sendable {
     let service: Service
+    /// Whether receivers may be on this machine.
     let allowsLoopback: Bool
-
-    /// - Parameter allowingLoopback: permits receivers on this machine.
-    package init(_ service: Service, allowingLoopback: Bool) {
-        self.service = service
-        allowsLoopback = allowingLoopback
-    }
 
     func add(to router: ListedRouter<PublicContext>) {
         let router = router.ofProviders

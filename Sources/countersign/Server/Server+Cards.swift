@@ -1,13 +1,12 @@
-import API
 import Delivery
 import Domain
 import Foundation
 import Operations
 
-/// The routes for identity cards.
+/// The service that confirms a card's data.
 extension Server {
     /// - Throws: ``CommandFailure`` if the issuer's service is configured and cannot be used.
-    func cardRoutes() throws -> CardRoutes {
+    func askIssuer() throws -> AskIssuer? {
         let issuer: IssuerCheck?
         do {
             issuer = try IssuerCheck(
@@ -18,8 +17,7 @@ extension Server {
         } catch let error as DeliveryError {
             throw CommandFailure(error.description)
         }
-        var askIssuer: AskIssuer?
-        if let issuer { askIssuer = { [environment] in await issuer($0, id: environment.newUUID()) } }
-        return CardRoutes(service, askIssuer: askIssuer)
+        guard let issuer else { return nil }
+        return { [environment] in await issuer($0, id: environment.newUUID()) }
     }
 }

@@ -1,4 +1,3 @@
-import API
 import Database
 import Domain
 import Encoding
@@ -48,14 +47,11 @@ extension Server {
         }
     }
 
-    func opsRoutes() -> OpsRoutes {
-        OpsRoutes(
-            isReady: { [self] in
-                // If the store does not respond, a query would block too. A stale cache is sufficient evidence.
-                let isFresh = watch.isFresh
-                let store = isFresh ? (try? await store.check()) != nil : false
-                return (store, isFresh, watch.isClockRight)
-            },
-            metrics: { [registry] in registry.render() })
+    /// Whether the store, this node's caches and its clock can be used.
+    func readiness() async -> (store: Bool, view: Bool, clock: Bool) {
+        // If the store does not respond, a query would block too. A stale cache is sufficient evidence.
+        let isFresh = watch.isFresh
+        let store = isFresh ? (try? await store.check()) != nil : false
+        return (store, isFresh, watch.isClockRight)
     }
 }

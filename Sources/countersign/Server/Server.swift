@@ -184,29 +184,26 @@ struct Server: Sendable {
                 if ports.set(listener, port) { sayReady() }
             }
         }
-        let certificateRoutes = try certificateRoutes()
+        let captcha = SiteVerify(http: deliveryHTTPClient) { try KeyFile(path: $0, isPrivate: true).read() }
+        let certificateRoutes = CertificateRoutes(service, publish: revocations) { [policy] in
+            try await captcha.accepts($0, by: policy[\.certification])
+        }
         let clientChain = try ClientChain(trusting: keys.authority.chain)
         let open = listeners.makePublic(
             at: settings.publicAddress.listener, tls: publicTLS, certificates: certificateRoutes,
-            providers: ProviderRoutes(service), tokens: TokenRoutes(service),
-            webhooks: WebhookRoutes(service, allowingLoopback: settings.allowsLoopbackURLs),
-            sharedSignals: SharedSignalsRoutes(service, allowingLoopback: settings.allowsLoopbackURLs),
-            discovery: discoveryRoutes(service.rateLimiting), metadata: MetadataRoutes(urls: service.urls),
-            onRunning: ready(.publicListener))
+            allowsLoopback: settings.allowsLoopbackURLs,
+            pins: { [server] in [server.present.pin.base64URL, server.present.nextPin.base64URL] },
+            webKeys: keys.webKeys, onRunning: ready(.publicListener))
         let client = listeners.makeClient(
             at: settings.clientAddress.listener, tls: clientTLS,
             verifyChain: { [environment] chain in
                 (try? clientChain.verify(chain, now: environment.now())) != nil
             },
-            connections: connections, certificates: certificateRoutes,
-            metadata: MetadataRoutes(urls: service.urls), tokens: TokenRoutes(service),
-            sessions: SessionRoutes(service), phones: PhoneRoutes(service, verifyCaptcha: verifyCaptcha),
-            cards: try cardRoutes(),
-            users: UserRoutes(service, turnSecret: try turnSecret()), authorizations: AuthorizationRoutes(service),
-            streams: MessageStreamRoutes(service),
-            onRunning: ready(.client))
+            connections: connections, certificates: certificateRoutes, askIssuer: try askIssuer(),
+            turnSecret: try turnSecret(), onRunning: ready(.client))
         let ops = listeners.makeOps(
-            at: settings.opsAddress.listener, tls: opsTLS, routes: opsRoutes(), onRunning: ready(.ops))
+            at: settings.opsAddress.listener, tls: opsTLS, isReady: { [self] in await readiness() },
+            metrics: { [registry] in registry.render() }, onRunning: ready(.ops))
         return [
             .init(name: "public", address: settings.publicAddress, service: open),
             .init(name: "client", address: settings.clientAddress, service: client),
@@ -232,24 +229,6 @@ struct Server: Sendable {
                 metadata: ["connections": "\(connections)", "descriptors": "\(descriptors)"])
         }
         return connections
-    }
-
-    private func certificateRoutes() throws -> CertificateRoutes {
-        CertificateRoutes(
-            service, publish: revocations, verifyCaptcha: verifyCaptcha)
-    }
-
-    private var verifyCaptcha: @Sendable (String) async throws -> Bool {
-        let captcha = SiteVerify(http: deliveryHTTPClient) { try KeyFile(path: $0, isPrivate: true).read() }
-        return { [policy] in try await captcha.accepts($0, by: policy[\.certification]) }
-    }
-
-    private func discoveryRoutes(_ rateLimiting: RateLimiting) -> DiscoveryRoutes {
-        DiscoveryRoutes(
-            realm: settings.realm,
-            publicURL: { [service] in service.urls.issuer }, clientURL: { [service] in service.urls.client },
-            pins: { [server] in [server.present.pin.base64URL, server.present.nextPin.base64URL] },
-            webKeys: keys.webKeys, rateLimiting: rateLimiting, policy: policy)
     }
 
     private func addGauges() {

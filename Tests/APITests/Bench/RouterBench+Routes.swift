@@ -9,9 +9,7 @@ import Operations
 extension RouterBench {
     static func discoveryRoutes(_ fixture: ServiceFixture) -> DiscoveryRoutes {
         DiscoveryRoutes(
-            realm: ServiceFixture.realm, publicURL: { "https://public.example" },
-            clientURL: { "https://client.example" },
-            pins: { ["one", "two"] }, webKeys: [.object([JSONMember(name: "kid", value: .string("key"))])],
-            rateLimiting: .on, policy: fixture.policy)
+            service: fixture.context, pins: { ["one", "two"] },
+            webKeys: [.object([JSONMember(name: "kid", value: .string("key"))])])
     }
 }

@@ -73,20 +73,21 @@ struct RouterBench: Sendable {
         let context = fixture.context
         let certificates = CertificateRoutes(
             context, publish: fixture.publish, verifyCaptcha: { $0 == "solved" })
-        let (state, tokens) = (state, TokenRoutes(context))
+        let (state, tokens) = (state, TokenRoutes(service: context))
         let metadata = MetadataRoutes(urls: ServiceFixture.urls)
         let open = listeners.publicRouter(
-            certificates: certificates, providers: ProviderRoutes(context), tokens: tokens,
-            webhooks: WebhookRoutes(context, allowingLoopback: false),
-            sharedSignals: SharedSignalsRoutes(context, allowingLoopback: false),
+            certificates: certificates, providers: ProviderRoutes(service: context), tokens: tokens,
+            webhooks: WebhookRoutes(service: context, allowsLoopback: false),
+            sharedSignals: SharedSignalsRoutes(service: context, allowsLoopback: false),
             discovery: Self.discoveryRoutes(fixture),
             metadata: metadata)
         let client = listeners.clientRouter(
             certificates: certificates, metadata: metadata, tokens: tokens,
-            sessions: SessionRoutes(context),
-            phones: PhoneRoutes(context, verifyCaptcha: { $0 == "solved" }), cards: CardRoutes(context, askIssuer: nil),
+            sessions: SessionRoutes(service: context),
+            phones: PhoneRoutes(service: context, verifyCaptcha: { $0 == "solved" }),
+            cards: CardRoutes(service: context, askIssuer: nil),
             users: UserRoutes(context, turnSecret: Secret("a secret of sixteen")),
-            authorizations: AuthorizationRoutes(context), streams: MessageStreamRoutes(context))
+            authorizations: AuthorizationRoutes(service: context), streams: MessageStreamRoutes(service: context))
         let ops = listeners.opsRouter(
             OpsRoutes(isReady: { (state.isReady, true, true) }, metrics: { Self.metrics.render() }))
         // A well-known document has a second place, after whose name any path may follow: no route of its own.

@@ -55,13 +55,14 @@ struct AnswerWay: Sendable {
         _ fixture: ServiceFixture, _ listeners: Listeners, _ face: ListenerFace
     ) -> (FastPath, HTTPChannelHandler.Responder) {
         let context = fixture.context
-        let (sessions, tokens) = (SessionRoutes(context), TokenRoutes(context))
+        let (sessions, tokens) = (SessionRoutes(service: context), TokenRoutes(service: context))
         let router = listeners.clientRouter(
             certificates: certificates(fixture),
             metadata: MetadataRoutes(urls: context.urls), tokens: tokens, sessions: sessions,
-            phones: PhoneRoutes(context, verifyCaptcha: { $0 == "solved" }), cards: CardRoutes(context, askIssuer: nil),
+            phones: PhoneRoutes(service: context, verifyCaptcha: { $0 == "solved" }),
+            cards: CardRoutes(service: context, askIssuer: nil),
             users: UserRoutes(context),
-            authorizations: AuthorizationRoutes(context), streams: MessageStreamRoutes(context))
+            authorizations: AuthorizationRoutes(service: context), streams: MessageStreamRoutes(service: context))
         return (
             FastPath(sessions, tokens, face: face),
             responder(router.buildResponder(), fixture, face.logger)
@@ -72,12 +73,12 @@ struct AnswerWay: Sendable {
         _ fixture: ServiceFixture, _ listeners: Listeners, _ face: ListenerFace
     ) -> (FastPath, HTTPChannelHandler.Responder) {
         let context = fixture.context
-        let tokens = TokenRoutes(context)
+        let tokens = TokenRoutes(service: context)
         let router = listeners.router(PublicContext.self, .public)
         router.add(middleware: ErrorResponseMiddleware(face: face, policy: fixture.policy))
-        ProviderRoutes(context).add(to: router)
+        ProviderRoutes(service: context).add(to: router)
         tokens.addPublic(to: router)
-        SharedSignalsRoutes(context, allowingLoopback: false).add(to: router)
+        SharedSignalsRoutes(service: context, allowsLoopback: false).add(to: router)
         return (FastPath(tokens, face: face), responder(router.router.buildResponder(), fixture, face.logger))
     }
 

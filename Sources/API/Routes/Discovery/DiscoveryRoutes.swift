@@ -7,32 +7,13 @@ import NIOCore
 import Operations
 
 /// Public data about the service, on the public listener.
-package struct DiscoveryRoutes: Sendable {
-    let realm: String
-    let publicURL: @Sendable () -> String
-    let clientURL: @Sendable () -> String
+struct DiscoveryRoutes: Sendable {
+    let service: Service
+    /// SHA-256 of the current and the next server key's SubjectPublicKeyInfo, base64url.
     let pins: @Sendable () -> [String]
+    /// The public halves of the service's signing keys (RFC 7517).
     let webKeys: [JSONValue]
-    let rateLimiting: RateLimiting
-    let policy: CurrentPolicy
     private let document = ServiceDocument()
-
-    /// - Parameters:
-    ///   - pins: SHA-256 of the current and the next server key's SubjectPublicKeyInfo, base64url.
-    ///   - webKeys: the public halves of the service's signing keys (RFC 7517).
-    package init(
-        realm: String, publicURL: @escaping @Sendable () -> String, clientURL: @escaping @Sendable () -> String,
-        pins: @escaping @Sendable () -> [String], webKeys: [JSONValue], rateLimiting: RateLimiting,
-        policy: CurrentPolicy
-    ) {
-        self.realm = realm
-        self.publicURL = publicURL
-        self.clientURL = clientURL
-        self.pins = pins
-        self.webKeys = webKeys
-        self.rateLimiting = rateLimiting
-        self.policy = policy
-    }
 
     func add(to router: ListedRouter<PublicContext>) {
         let router = router.ignoringUnknownParameters
@@ -44,19 +25,20 @@ package struct DiscoveryRoutes: Sendable {
         router.get("openapi.json", cost: .free) { _, _ in
             Response(
                 status: .ok, headers: [.contentType: "application/json"],
-                body: ResponseBody(shared: document.buffer(publicURL: publicURL(), clientURL: clientURL())))
+                body: ResponseBody(
+                    shared: document.buffer(publicURL: service.urls.issuer, clientURL: service.urls.client)))
         }
     }
 
     private let described = LatestBuffer()
 
     private func describe() -> Response {
-        let (publicURL, clientURL) = (publicURL(), clientURL())
-        let tokens = policy[\.identityTokens]
-        let sessions = policy[\.sessions]
+        let (publicURL, clientURL) = (service.urls.issuer, service.urls.client)
+        let tokens = service.policy[\.identityTokens]
+        let sessions = service.policy[\.sessions]
         return shared(
             [
-                "realm": .string(realm), "service": .string("countersign"),
+                "realm": .string(service.realm), "service": .string("countersign"),
                 "certificates_endpoint": .string("\(publicURL)/certificates"),
                 "authority": .string("\(publicURL)/certificates/authority"),
                 "revocation_list": .string("\(publicURL)/certificates/revocations"),
@@ -71,8 +53,8 @@ package struct DiscoveryRoutes: Sendable {
                 "clock_skew": .integer(Int64(tokens.clockSkew)),
                 "sessions_per_user_and_device": .integer(Int64(sessions.perUserAndDevice)),
                 "session_attachment": .string(sessions.attach.rawValue),
-                "certification_gate": .string(policy[\.certification].gate.rawValue),
-                "limits": .string(rateLimiting.rawValue),
+                "certification_gate": .string(service.policy[\.certification].gate.rawValue),
+                "limits": .string(service.rateLimiting.rawValue),
                 "server_key_pins_sha256": .array(pins().map { .string($0) }),
             ])
     }

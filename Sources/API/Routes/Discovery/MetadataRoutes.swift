@@ -7,14 +7,10 @@ import Operations
 
 /// The metadata of the service for OAuth clients: the authorization server on the public listener, and the protected
 /// resource on the client listener.
-package struct MetadataRoutes: Sendable {
+struct MetadataRoutes: Sendable {
     let urls: ServiceURLs
     private let server = LatestBuffer()
     private let resource = LatestBuffer()
-
-    package init(urls: ServiceURLs) {
-        self.urls = urls
-    }
 
     func addPublic(to router: ListedRouter<PublicContext>) {
         let use: ListedRouter<PublicContext>.Handler = { _, _ in describeServer() }

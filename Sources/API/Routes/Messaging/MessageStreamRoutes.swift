@@ -5,10 +5,8 @@ import Hummingbird
 import Operations
 
 /// Streams of messages between users. Client listener, with a session.
-package struct MessageStreamRoutes: Sendable {
+struct MessageStreamRoutes: Sendable {
     let service: Service
-
-    package init(_ service: Service) { self.service = service }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let streams = router.group("streams").behind(session)
@@ -52,7 +50,7 @@ package struct MessageStreamRoutes: Sendable {
         addEvents(to: streams)
         let sync = router.group("sync").behind(session)
         sync.get(cost: .heavy, query: ["anchor", "wait", "presence"], use: synchronizeStreams)
-        PresenceRoutes(service).add(to: router, behind: session)
+        PresenceRoutes(service: service).add(to: router, behind: session)
     }
 
     private func addEvents(to streams: ListedRouter<ClientContext>) {

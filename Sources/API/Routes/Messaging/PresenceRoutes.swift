@@ -8,8 +8,6 @@ import Operations
 struct PresenceRoutes: Sendable {
     let service: Service
 
-    init(_ service: Service) { self.service = service }
-
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let presence = router.group("presence").behind(session)
         presence.get(cost: .heavy, query: ["users"]) { request, context in

@@ -7,16 +7,11 @@ import Operations
 
 /// The transmitter of the OpenID Shared Signals Framework 1.0, on the public listener: its metadata, the streams of
 /// providers, and the poll endpoint of each stream (RFC 8936). Unknown members of a request are ignored.
-package struct SharedSignalsRoutes: Sendable {
+struct SharedSignalsRoutes: Sendable {
     let service: Service
+    /// Whether receivers may be on this machine.
     let allowsLoopback: Bool
     private let metadata = LatestBuffer()
-
-    /// - Parameter allowingLoopback: permits receivers on this machine.
-    package init(_ service: Service, allowingLoopback: Bool) {
-        self.service = service
-        allowsLoopback = allowingLoopback
-    }
 
     func add(to router: ListedRouter<PublicContext>) {
         let router = router.ofProviders.ignoringUnknownParameters
