@@ -1,17 +1,17 @@
 /// The formats of a jurisdiction's document numbers. A format is runs of letters (`L`), digits (`D`) or either (`X`),
 /// each with a length, such as `L1D8-11`. Blanks separate alternatives.
-package struct NumberFormat: Sendable, Equatable {
+struct NumberFormat: Sendable, Equatable {
     /// The alternatives, each one a sequence of runs.
-    package let alternatives: [[Run]]
+    let alternatives: [[Run]]
 
     /// A run of characters of one class.
-    package struct Run: Sendable, Equatable {
-        package enum Class: Sendable {
+    struct Run: Sendable, Equatable {
+        enum Class: Sendable {
             case letter, digit, either
         }
 
-        package let characters: Class
-        package let count: ClosedRange<Int>
+        let characters: Class
+        let count: ClosedRange<Int>
     }
 
     /// Parses the notation; an invalid run ends its alternative.

@@ -1,9 +1,9 @@
 /// The postal codes of a jurisdiction: ranges of the first three digits in the US, first letters in Canada.
-package struct PostalArea: Sendable, Equatable {
+struct PostalArea: Sendable, Equatable {
     /// The ranges of the first three digits of ZIP codes.
-    package let prefixes: [ClosedRange<Int>]
+    let prefixes: [ClosedRange<Int>]
     /// First letters of Canadian codes, as ASCII.
-    package let letters: [UInt8]
+    let letters: [UInt8]
 
     /// Parses a list such as `201 205 220-246` or `G H J`.
     init(_ notation: String) {

@@ -55,7 +55,7 @@ struct SpecimenCard {
             CalendarDate(
                 year: today.year - .random(in: 22...61), month: .random(in: 1...12), day: .random(in: 1...28)) ?? today
         number = IssuerNumberRule.fitting(
-            Self.number(jurisdiction.numberFormat?.alternatives.first ?? []), of: jurisdiction.code,
+            Self.number(jurisdiction.numberForm), of: jurisdiction.code,
             family: name.family, birth: birth, sex: .male)
         issue = Self.day(today.year - 1, today)
         expiry = Self.day(today.year + 6, today)
@@ -72,14 +72,13 @@ struct SpecimenCard {
         CalendarDate(year: year, month: today.month, day: min(today.day, 28)) ?? today
     }
 
-    /// A number in a format; letters that look like digits are left out.
-    private static func number(_ form: [NumberFormat.Run]) -> String {
-        let number = form.flatMap { run in
-            (0..<run.count.upperBound).map { place -> Character in
-                let characters =
-                    run.characters == .letter ? "BCDFGHJKLMNPRSTVW" : place == 0 ? "123456789" : "0123456789"
-                return characters.randomElement() ?? "7"
-            }
+    /// A number in a form; letters that look like digits are left out, and no part begins with a zero.
+    private static func number(_ form: String) -> String {
+        var last: Character = "L"
+        let number = form.map { place -> Character in
+            defer { last = place }
+            let characters = place == "L" ? "BCDFGHJKLMNPRSTVW" : place == last ? "0123456789" : "123456789"
+            return characters.randomElement() ?? "7"
         }
         return number.isEmpty ? String(Int.random(in: 1_000_000...9_999_999)) : String(number)
     }
@@ -114,10 +113,7 @@ struct SpecimenCard {
     }
 
     private var postalCode: String {
-        if let letter = jurisdiction.postalArea.letters.first {
-            return String(decoding: [letter], as: UTF8.self) + "1A0B1"
-        }
-        return Self.digits(jurisdiction.postalArea.prefixes.first?.lowerBound ?? 0, 3) + "010000"
+        jurisdiction.postalStart + (jurisdiction.country == "CAN" ? "1A0B1" : "010000")
     }
 
     private static func digits(_ number: Int, _ width: Int) -> String {

@@ -60,24 +60,14 @@ package struct CardSpecimen: Sendable {
 
     /// A document number of a jurisdiction's first form, at its greatest length.
     private static func number(_ jurisdiction: Jurisdiction) -> String {
-        let runs = jurisdiction.numberFormat?.alternatives.first ?? []
-        var place = 0
-        let number = runs.flatMap { run in
-            (0..<run.count.upperBound).map { _ -> Character in
-                place += 1
-                return run.characters == .digit
-                    ? Array("1234567890")[(place - 1) % 10] : Array("SPECIMNT")[(place - 1) % 8]
-            }
+        let number = jurisdiction.numberForm.enumerated().map { place, kind -> Character in
+            kind == "D" ? Array("1234567890")[place % 10] : Array("SPECIMNT")[place % 8]
         }
         return number.isEmpty ? "4235789" : String(number)
     }
 
     private static func postalCode(_ jurisdiction: Jurisdiction) -> String {
-        if let letter = jurisdiction.postalArea.letters.first {
-            return String(decoding: [letter], as: UTF8.self) + "1A0B1"
-        }
-        let prefix = jurisdiction.postalArea.prefixes.first?.lowerBound ?? 0
-        return String(String(1000 + prefix).dropFirst()) + "690000"
+        jurisdiction.postalStart + (jurisdiction.country == "CAN" ? "1A0B1" : "690000")
     }
 
     /// A day that is known to exist.
