@@ -164,14 +164,14 @@ package struct ServiceFixture: Sendable {
     package func request(
         wishing name: String = UUID().uuidString, enrolmentToken: String? = nil, captcha: String? = nil,
         address: String = "192.0.2.1"
-    ) throws -> DeviceRequest {
-        DeviceRequest(
+    ) throws -> Service.DeviceRequest {
+        Service.DeviceRequest(
             csr: try TestAuthority.certificationRequest(commonName: name), presenceKey: nil,
             enrolmentToken: enrolmentToken, captcha: captcha, address: address)
     }
 
     /// Certifies a device. Its captcha is right if it says "solved".
-    package func certify(_ request: DeviceRequest) async throws -> CertifiedDevice {
+    package func certify(_ request: Service.DeviceRequest) async throws -> CertifiedDevice {
         try await context.certifyDevice(request) { $0 == "solved" }
     }
 

@@ -15,8 +15,8 @@ final class HeraldConnection: Sendable {
     /// Work that a connection's event loop delegates.
     enum Job: Sendable {
         case authenticate(String)
-        case judge(HeldSession)
-        case call(HeraldCallQueue.Running, HeldSession)
+        case judge(Service.HeldSession)
+        case call(HeraldCallQueue.Running, Service.HeldSession)
         case watch(MessageWatch)
     }
 
@@ -117,7 +117,7 @@ final class HeraldConnection: Sendable {
     private static let method = HTTPRequest.Method("AUTH") ?? .unread
 }
 
-extension HeldSession.Verdict {
+extension Service.HeldSession.Verdict {
     /// `nil` if the session's state is not known.
     var ofHerald: HeraldState.Verdict? {
         switch self {

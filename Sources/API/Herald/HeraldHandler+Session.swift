@@ -6,7 +6,7 @@ import Operations
 /// The session of a connection, and the pushes to its client.
 extension HeraldHandler {
     /// The session's state by memory; `nil` if the store must be queried. Then ``judged(_:)`` continues.
-    func verdictFromMemory(for frame: Frame?) -> HeldSession.Verdict? {
+    func verdictFromMemory(for frame: Frame?) -> Service.HeldSession.Verdict? {
         guard let held, let connection else { return .ended }
         if let verdict = service.verdictFromMemory(held, on: connection) { return verdict }
         (isJudging, judgedFrame) = (true, frame)
@@ -15,7 +15,7 @@ extension HeraldHandler {
     }
 
     /// Continues after the store was queried about the session.
-    func judged(_ verdict: HeldSession.Verdict) {
+    func judged(_ verdict: Service.HeldSession.Verdict) {
         guard context != nil else { return }
         let frame = judgedFrame
         (isJudging, judgedFrame) = (false, nil)

@@ -15,7 +15,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = ByteBuffer
 
     enum Authentication: Sendable {
-        case holds(HeldSession)
+        case holds(Service.HeldSession)
         case refused(HeraldError)
         /// The token could not be verified, or the certificate is no longer valid. The connection ends.
         case impossible
@@ -35,7 +35,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var reader: FrameReader
     let output = HeraldOutput()
     var state: HeraldState
-    var held: HeldSession?
+    var held: Service.HeldSession?
     var watch: MessageWatch?
     /// Whether a sync request is due on the push channels.
     var isPushDue = false
@@ -175,7 +175,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
         receive(frame, verdict)
     }
 
-    func receive(_ frame: Frame, _ verdict: HeldSession.Verdict) {
+    func receive(_ frame: Frame, _ verdict: Service.HeldSession.Verdict) {
         guard let verdict = verdict.ofHerald else {
             // The route refuses a call. For other frames there is no answer while the session cannot be verified.
             if case .data = frame { return perform(state.receive(frame, at: clock.now)) }

@@ -54,8 +54,8 @@ struct FormBody {
     }
 
     /// The client's authentication in the form.
-    var assertion: ShownAssertion {
-        ShownAssertion(
+    var assertion: Service.ShownAssertion {
+        Service.ShownAssertion(
             assertion: self["client_assertion"], type: self["client_assertion_type"], clientID: self["client_id"])
     }
 

@@ -53,7 +53,7 @@ struct AuthorizationRoutes: Sendable {
 
     @Sendable private func request(_ request: Request, _ context: ClientContext) async throws -> Response {
         var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
-        let wanted = try PermissionRequest(
+        let wanted = try Service.PermissionRequest(
             id: try members.string("id"), to: try members.string("to"),
             eventID: try members.optionalString("event_id"))
         try members.rejectUnknown()
@@ -66,10 +66,10 @@ struct AuthorizationRoutes: Sendable {
 
     @Sendable private func list(_ request: Request, _ context: ClientContext) async throws -> Response {
         let query = request.uri.queryParameters
-        let filter = try AuthorizationFilter(
+        let filter = try Service.AuthorizationFilter(
             box: query["box"].map(String.init), state: query["state"].map(String.init),
             cursor: query["cursor"].map(String.init))
-        try await context.carrier.reserve(upTo: AuthorizationPage.largest)
+        try await context.carrier.reserve(upTo: Service.AuthorizationPage.largest)
         let page = try await service.listAuthorizations(filter, for: try context.checkedSession)
         return .json([
             "authorizations": .array(page.views.map(Self.row)), "cursor": .text(page.cursor),

@@ -22,7 +22,7 @@ struct CardRoutes: Sendable {
     }
 
     /// The members with the content of a card, one for each form of cards. A request has exactly one of them.
-    private static let forms: [(member: String, input: @Sendable (String) -> CardInput)] = [
+    private static let forms: [(member: String, input: @Sendable (String) -> Service.CardInput)] = [
         ("aamva", { .aamva($0) }), ("mrz", { .mrz($0) }),
     ]
 
@@ -48,7 +48,7 @@ struct CardRoutes: Sendable {
         Counter(label: "cards", dimensions: [("status", status)]).increment()
     }
 
-    private func answer(_ evaluated: EvaluatedCard, _ status: HTTPResponse.Status) -> Response {
+    private func answer(_ evaluated: Service.EvaluatedCard, _ status: HTTPResponse.Status) -> Response {
         let facts = evaluated.facts
         return .json(
             status: status,

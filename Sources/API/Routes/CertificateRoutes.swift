@@ -29,7 +29,7 @@ package struct CertificateRoutes: Sendable {
     func addPublic(to router: ListedRouter<PublicContext>) {
         router.post("certificates", cost: .write) { request, context in
             var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
-            let wanted = DeviceRequest(
+            let wanted = Service.DeviceRequest(
                 csr: try members.string("csr"), presenceKey: try members.optionalString("presence_key"),
                 enrolmentToken: try members.optionalString("enrolment_token"),
                 captcha: try members.optionalString("captcha"), address: context.addressKey)

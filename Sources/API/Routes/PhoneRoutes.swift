@@ -30,7 +30,7 @@ struct PhoneRoutes: Sendable {
         let languages = try members.optionalString("locale").map { tag throws(Refusal) in
             try LanguagePreferences(tag: tag)
         }
-        let wanted = PhoneVerificationRequest(
+        let wanted = Service.PhoneVerificationRequest(
             phoneNumber: try members.string("phone_number"), region: try members.optionalString("region"),
             pushEndpoint: try members.optionalString("push_endpoint"),
             presence: try members.optionalString("presence"), captcha: try members.optionalString("captcha"),
@@ -54,7 +54,7 @@ struct PhoneRoutes: Sendable {
         return .json(["user_id": .id(session.userID), "assurance": .string(outcome.assurance.rawValue)])
     }
 
-    private func answer(_ started: StartedPhoneVerification, _ logger: Logger) -> Response {
+    private func answer(_ started: Service.StartedPhoneVerification, _ logger: Logger) -> Response {
         if let decision = started.decision { count(decision) }
         if let name = started.thinned {
             logger.warning(

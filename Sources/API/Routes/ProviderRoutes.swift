@@ -103,7 +103,7 @@ struct ProviderRoutes: Sendable {
         ])
     }
 
-    private func describe(_ found: UserClaims) -> Response {
+    private func describe(_ found: Service.UserClaims) -> Response {
         func over(_ years: Int) -> JSONValue { found.isOver(years).map { .bool($0) } ?? .null }
         return .json([
             "user_id": .id(found.user.id), "external_id": .string(found.user.externalID),

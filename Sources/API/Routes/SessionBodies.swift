@@ -37,7 +37,7 @@ extension ByteBuffer {
     }
 
     /// Writes an authenticated session as introspection returns it (RFC 7662 §2.2).
-    mutating func writeIntrospection(_ found: Introspection) {
+    mutating func writeIntrospection(_ found: Service.Introspection) {
         let session = found.session
         writeStaticString("{\"active\":true,\"sub\":")
         var subject: [UInt8] = []

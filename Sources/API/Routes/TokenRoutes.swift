@@ -109,7 +109,7 @@ struct TokenRoutes: Sendable {
     }
 
     /// Parses a device's request to exchange its session token.
-    private func exchangeRequest(_ form: FormBody, proof: String?) throws(Refusal) -> SessionExchange {
+    private func exchangeRequest(_ form: FormBody, proof: String?) throws(Refusal) -> Service.SessionExchange {
         let token = try form.required("subject_token")
         guard try form.required("subject_token_type") == Self.accessTokenType else {
             throw Refusal.subjectTypeMustBe(Self.accessTokenType, or: Self.idTokenType)
@@ -121,11 +121,11 @@ struct TokenRoutes: Sendable {
         guard !form.targets.isEmpty else {
             throw Refusal.audienceRequired
         }
-        return SessionExchange(
+        return Service.SessionExchange(
             token, for: form.targets, clientID: form["client_id"], scope: form["scope"], proof: proof)
     }
 
-    private static func json(_ answer: ExchangedToken) -> JSONValue {
+    private static func json(_ answer: Service.ExchangedToken) -> JSONValue {
         .object([
             "access_token": .string(answer.token.reveal()), "issued_token_type": .string(jwtType),
             "token_type": .string(answer.isBoundToKey ? "DPoP" : "Bearer"),

@@ -33,7 +33,7 @@ struct UserRoutes: Sendable {
             let endpoints = try members.pushEndpoints(isRequired: storage == nil && presence == nil)
             try members.rejectUnknown()
             let session = try context.checkedSession
-            let change = ProfileChange(endpoints: endpoints, storage: storage, presence: presence)
+            let change = Service.ProfileChange(endpoints: endpoints, storage: storage, presence: presence)
             try await service.changeProfile(change, for: session)
             return answer(try await service.readProfile(session))
         }
@@ -74,7 +74,7 @@ struct UserRoutes: Sendable {
         return visibility
     }
 
-    private func answer(_ own: Profile) -> Response {
+    private func answer(_ own: Service.Profile) -> Response {
         let proved = own.proved
         return .json([
             "user_id": .id(own.user.id), "address": .string(own.address), "phone_number": .text(proved?.phoneNumber),

@@ -11,19 +11,19 @@ package struct DiscoveryWeekKey: Sendable {
     package let bits: Int
 }
 
-/// A bucket of the set, or a part of a large bucket.
-package struct DiscoveryPage: Sendable {
-    /// The maximum size of one part as text, in bytes.
-    package static let largest = 2 * DiscoveryBucket.minimum * DiscoveryEntry.length
-
-    package let entries: [DiscoveryEntry]
-    /// The last tag of this part, if more entries follow.
-    package let next: [UInt8]?
-}
-
 /// Private contact discovery: a user learns which contacts can be found, and the service does not learn the contacts.
 /// The device sends blinded numbers (RFC 9497), downloads parts of the set and compares them itself.
 package extension Service {
+    /// A bucket of the set, or a part of a large bucket.
+    struct DiscoveryPage: Sendable {
+        /// The maximum size of one part as text, in bytes.
+        package static let largest = 2 * DiscoveryBucket.minimum * DiscoveryEntry.length
+
+        package let entries: [DiscoveryEntry]
+        /// The last tag of this part, if more entries follow.
+        package let next: [UInt8]?
+    }
+
     /// The maximum number of blinded numbers in one request.
     private static let mostContacts = 64
 

@@ -4,60 +4,7 @@ import Encoding
 import Foundation
 import Repositories
 
-/// The box, state and page that a user selects.
-package struct AuthorizationFilter: Sendable {
-    let boxes: [AuthorizationBox]
-    let state: MessagingPermissionState?
-    let mark: (at: Date, id: AuthorizationID)?
-
-    /// Parses a filter; `nil` means no restriction.
-    ///
-    /// - Throws: `Refusal` `malformed_request`.
-    package init(box: String?, state: String?, cursor: String?) throws(Refusal) {
-        boxes = try Self.word(box, "box").map { [$0] } ?? AuthorizationBox.allCases
-        self.state = try Self.word(state, "state")
-        mark = try cursor.map { cursor throws(Refusal) in
-            guard let mark = Self.mark(cursor) else {
-                throw Refusal.unknownCursor
-            }
-            return mark
-        }
-    }
-
-    private static func word<Word: RawRepresentable & CaseIterable>(
-        _ text: String?, _ name: String
-    ) throws(Refusal) -> Word? where Word.RawValue == String {
-        guard let text else { return nil }
-        guard let word = Word(rawValue: text) else {
-            throw Refusal.unknownChoice(of: name, Word.self)
-        }
-        return word
-    }
-
-    /// A cursor is the position of a page's last row, which its reader knows already.
-    static func cursor(behind last: MessagingPermission) -> String {
-        Base64URL.encode(Array("\(last.createdAt.milliseconds) \(last.id)".utf8))
-    }
-
-    private static func mark(_ cursor: String) -> (at: Date, id: AuthorizationID)? {
-        guard cursor.utf8.count <= 128, let bytes = Base64URL.decode(cursor) else { return nil }
-        let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
-        guard parts.count == 2, let time = Int64(parts[0]), (0..<1 << 52).contains(time),
-            let id = AuthorizationID(parts[1])
-        else { return nil }
-        return (Date(milliseconds: time), id)
-    }
-}
-
-/// One page of a list.
-package struct AuthorizationPage: Sendable {
-    /// Sorted by time, newest first.
-    package let views: [AuthorizationView]
-    /// The cursor of the next page; `nil` after the last one.
-    package let cursor: String?
-}
-
-package extension AuthorizationPage {
+package extension Service.AuthorizationPage {
     /// The number of entries of a full page.
     static let size = 50
     /// The approximate maximum of bytes in a page. URLs are the largest part of an entry.
@@ -68,6 +15,59 @@ extension Refusal {
 }
 
 package extension Service {
+    /// One page of a list.
+    struct AuthorizationPage: Sendable {
+        /// Sorted by time, newest first.
+        package let views: [AuthorizationView]
+        /// The cursor of the next page; `nil` after the last one.
+        package let cursor: String?
+    }
+
+    /// The box, state and page that a user selects.
+    struct AuthorizationFilter: Sendable {
+        let boxes: [AuthorizationBox]
+        let state: MessagingPermissionState?
+        let mark: (at: Date, id: AuthorizationID)?
+
+        /// Parses a filter; `nil` means no restriction.
+        ///
+        /// - Throws: `Refusal` `malformed_request`.
+        package init(box: String?, state: String?, cursor: String?) throws(Refusal) {
+            boxes = try Self.word(box, "box").map { [$0] } ?? AuthorizationBox.allCases
+            self.state = try Self.word(state, "state")
+            mark = try cursor.map { cursor throws(Refusal) in
+                guard let mark = Self.mark(cursor) else {
+                    throw Refusal.unknownCursor
+                }
+                return mark
+            }
+        }
+
+        private static func word<Word: RawRepresentable & CaseIterable>(
+            _ text: String?, _ name: String
+        ) throws(Refusal) -> Word? where Word.RawValue == String {
+            guard let text else { return nil }
+            guard let word = Word(rawValue: text) else {
+                throw Refusal.unknownChoice(of: name, Word.self)
+            }
+            return word
+        }
+
+        /// A cursor is the position of a page's last row, which its reader knows already.
+        static func cursor(behind last: MessagingPermission) -> String {
+            Base64URL.encode(Array("\(last.createdAt.milliseconds) \(last.id)".utf8))
+        }
+
+        private static func mark(_ cursor: String) -> (at: Date, id: AuthorizationID)? {
+            guard cursor.utf8.count <= 128, let bytes = Base64URL.decode(cursor) else { return nil }
+            let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+            guard parts.count == 2, let time = Int64(parts[0]), (0..<1 << 52).contains(time),
+                let id = AuthorizationID(parts[1])
+            else { return nil }
+            return (Date(milliseconds: time), id)
+        }
+    }
+
     /// A user's authorizations. A reinstalled app restores its data from them.
     ///
     /// - Throws: `Refusal` `not_verified`, `unavailable`.

@@ -4,28 +4,28 @@ import Encoding
 import Foundation
 import Repositories
 
-package struct PermissionRequest: Sendable {
-    let id: AuthorizationID
-    let to: AuthorizationAddress
-    let eventID: String?
-
-    /// Parses a request.
-    ///
-    /// - Throws: `Refusal` `malformed_request`.
-    package init(id: String, to: String, eventID: String?) throws(Refusal) {
-        guard let id = AuthorizationID(id[...]) else {
-            throw Refusal.notUUID(.newID)
-        }
-        self.id = id
-        self.to = try AuthorizationAddress(to)
-        guard eventID.map({ (1...256).contains($0.utf8.count) }) ?? true else {
-            throw Refusal.wrongEventIDLength
-        }
-        self.eventID = eventID
-    }
-}
-
 package extension Service {
+    struct PermissionRequest: Sendable {
+        let id: AuthorizationID
+        let to: AuthorizationAddress
+        let eventID: String?
+
+        /// Parses a request.
+        ///
+        /// - Throws: `Refusal` `malformed_request`.
+        package init(id: String, to: String, eventID: String?) throws(Refusal) {
+            guard let id = AuthorizationID(id[...]) else {
+                throw Refusal.notUUID(.newID)
+            }
+            self.id = id
+            self.to = try AuthorizationAddress(to)
+            guard eventID.map({ (1...256).contains($0.utf8.count) }) ?? true else {
+                throw Refusal.wrongEventIDLength
+            }
+            self.eventID = eventID
+        }
+    }
+
     /// Requests permission to message another user of the same provider. A repetition gets the same response and has no
     /// effect.
     ///

@@ -4,12 +4,12 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A ban would affect more users than the admin agreed to. Nothing was changed.
-package struct UnconfirmedBan: Error, Equatable {
-    package let users: Int
-}
-
 package extension Administration {
+    /// A ban would affect more users than the admin agreed to. Nothing was changed.
+    struct UnconfirmedBan: Error, Equatable {
+        package let users: Int
+    }
+
     /// The impact that a ban would have. Nothing is changed.
     ///
     /// - Throws: as ``addBan(_:by:upTo:)``.
@@ -26,7 +26,7 @@ package extension Administration {
     ///
     /// - Parameter limit: the maximum number of users affected that the admin confirmed; `nil` for any number.
     /// - Throws: `Refusal` `not_found`; `conflict` if an active ban on the subject is at least as strict (state
-    ///   `active`) and must not be replaced; ``UnconfirmedBan``.
+    ///   `active`) and must not be replaced; ``Administration/UnconfirmedBan``.
     func addBan(
         _ order: BanOrder, by policy: BanPolicy = BanPolicy(), upTo limit: Int?
     ) async throws -> (ban: Ban, impact: BanImpact) {

@@ -5,48 +5,48 @@ import Encoding
 import Foundation
 import Repositories
 
-/// The list entry of a card in review, without the card's data.
-package struct WaitingCard: Sendable {
-    package let id: IdentityCardID
-    package let userID: UserID
-    package let submittedAt: Date
-    package let failed: [CardCheck]
-}
-
-/// The card as a reviewer sees it.
-package struct CardInReview: Sendable {
-    package let entry: IdentityCardRepository.Entry
-    /// `nil` if the user was erased meanwhile.
-    package let facts: CardFacts?
-    package let checks: [CardCheck]
-    /// The reason of the decision; `nil` if there is none yet.
-    package let reason: String?
-    /// The card's user, as `<provider slug>/<external id>`; `nil` if the user no longer exists.
-    package let account: String?
-    /// The user's current name at the provider.
-    package let accountName: String?
-    /// Other users of the provider who showed the document, or a card of the same person.
-    package let others: [OtherHolder]
-}
-
-/// Another user with the same document or person.
-package struct OtherHolder: Sendable {
-    package let userID: UserID
-    /// The other user, as `<provider slug>/<external id>`.
-    package let account: String?
-    package let shared: Shared
-
-    /// What the other user has in common with the card's user.
-    package enum Shared: String, Sendable {
-        case document
-        case person
-    }
-}
-
 /// The maximum number of other users that are returned. More would not help the reviewer.
 private let maximumOthers = 20
 
 package extension Administration {
+    /// The card as a reviewer sees it.
+    struct CardInReview: Sendable {
+        package let entry: IdentityCardRepository.Entry
+        /// `nil` if the user was erased meanwhile.
+        package let facts: CardFacts?
+        package let checks: [CardCheck]
+        /// The reason of the decision; `nil` if there is none yet.
+        package let reason: String?
+        /// The card's user, as `<provider slug>/<external id>`; `nil` if the user no longer exists.
+        package let account: String?
+        /// The user's current name at the provider.
+        package let accountName: String?
+        /// Other users of the provider who showed the document, or a card of the same person.
+        package let others: [OtherHolder]
+    }
+
+    /// The list entry of a card in review, without the card's data.
+    struct WaitingCard: Sendable {
+        package let id: IdentityCardID
+        package let userID: UserID
+        package let submittedAt: Date
+        package let failed: [CardCheck]
+    }
+
+    /// Another user with the same document or person.
+    struct OtherHolder: Sendable {
+        package let userID: UserID
+        /// The other user, as `<provider slug>/<external id>`.
+        package let account: String?
+        package let shared: Shared
+
+        /// What the other user has in common with the card's user.
+        package enum Shared: String, Sendable {
+            case document
+            case person
+        }
+    }
+
     /// The cards that wait for a reviewer, oldest first.
     ///
     /// - Parameter cursor: the id of the last card on the previous page.

@@ -5,50 +5,8 @@ import Encoding
 import Foundation
 import Repositories
 
-/// The card as an app sends it.
-package enum CardInput: Sendable, Confidential {
-    /// The text of a PDF417 barcode, base64 (standard or url).
-    case aamva(String)
-    /// The lines of a machine readable zone.
-    case mrz(String)
-
-    /// Parses the input into a card.
-    ///
-    /// - Throws: `Refusal` `malformed_request` with the defect.
-    func read(today: CalendarDate) throws(Refusal) -> ScannedCard {
-        switch self {
-        case .aamva(let text):
-            let standard = text.replacing("-", with: "+").replacing("_", with: "/").filter { !$0.isWhitespace }
-            let padded = standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
-            guard let bytes = Data(base64Encoded: padded) else {
-                throw Refusal.barcodeNotBase64
-            }
-            return try .read(barcode: Array(bytes), today: today)
-        case .mrz(let text): return .machineReadable(try MachineReadableZone.read(text, today: today))
-        }
-    }
-
-    var text: String {
-        switch self {
-        case .aamva(let text), .mrz(let text): text
-        }
-    }
-}
-
 /// Queries the service that confirms a card's data.
 package typealias AskIssuer = @Sendable (CardFacts) async -> IssuerConfirmation
-
-/// A card as its holder sees it.
-package struct EvaluatedCard: Sendable {
-    package let id: IdentityCardID
-    package let status: CardStatus
-    /// The holder's level after the evaluation.
-    package let assurance: Assurance
-    package let checks: [CardCheck]
-    package let facts: CardFacts
-    /// The holder's age on the day of the response.
-    package let age: Int
-}
 
 /// The data of an evaluated card that is stored.
 private struct Submission: Sendable, Confidential {
@@ -61,6 +19,48 @@ private struct Submission: Sendable, Confidential {
 }
 
 package extension Service {
+    /// A card as its holder sees it.
+    struct EvaluatedCard: Sendable {
+        package let id: IdentityCardID
+        package let status: CardStatus
+        /// The holder's level after the evaluation.
+        package let assurance: Assurance
+        package let checks: [CardCheck]
+        package let facts: CardFacts
+        /// The holder's age on the day of the response.
+        package let age: Int
+    }
+
+    /// The card as an app sends it.
+    enum CardInput: Sendable, Confidential {
+        /// The text of a PDF417 barcode, base64 (standard or url).
+        case aamva(String)
+        /// The lines of a machine readable zone.
+        case mrz(String)
+
+        /// Parses the input into a card.
+        ///
+        /// - Throws: `Refusal` `malformed_request` with the defect.
+        func read(today: CalendarDate) throws(Refusal) -> ScannedCard {
+            switch self {
+            case .aamva(let text):
+                let standard = text.replacing("-", with: "+").replacing("_", with: "/").filter { !$0.isWhitespace }
+                let padded = standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
+                guard let bytes = Data(base64Encoded: padded) else {
+                    throw Refusal.barcodeNotBase64
+                }
+                return try .read(barcode: Array(bytes), today: today)
+            case .mrz(let text): return .machineReadable(try MachineReadableZone.read(text, today: today))
+            }
+        }
+
+        var text: String {
+            switch self {
+            case .aamva(let text), .mrz(let text): text
+            }
+        }
+    }
+
     /// Evaluates a card that a user submits. A consistent card raises the user's level. A card that needs a reviewer
     /// waits, and any other card is refused with the reasons. A text that cannot be parsed is not counted as an
     /// attempt. Any other text is counted first.

@@ -6,34 +6,9 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A device's request for a certificate.
-package struct DeviceRequest: Sendable {
-    /// A PEM PKCS#10 request or a Layer CSR.
-    let csr: String
-    /// SubjectPublicKeyInfo PEM of a key that only a present user can use.
-    let presenceKey: String?
-    /// The token that the requirement `provider` needs.
-    let enrolmentToken: String?
-    /// The response that the requirement `captcha` needs.
-    let captcha: String?
-    /// The limit's key for the sender's address.
-    let address: String
-    /// SHA-256 of the bytes of ``csr``.
-    let digest: Digest256
-
-    package init(csr: String, presenceKey: String?, enrolmentToken: String?, captcha: String?, address: String) {
-        self.csr = csr
-        self.presenceKey = presenceKey
-        self.enrolmentToken = enrolmentToken
-        self.captcha = captcha
-        self.address = address
-        digest = Digest256.of(csr)
-    }
-}
-
 /// A request that meets the certification requirement.
 private struct GrantedRequest: Sendable {
-    let request: DeviceRequest
+    let request: Service.DeviceRequest
     let presenceKey: VerificationKey?
     /// The enrolment token, which is not spent yet.
     let enrolment: EnrolmentToken?
@@ -46,6 +21,31 @@ private struct GrantedRequest: Sendable {
 private let repeatableSeconds: TimeInterval = 600
 
 package extension Service {
+    /// A device's request for a certificate.
+    struct DeviceRequest: Sendable {
+        /// A PEM PKCS#10 request or a Layer CSR.
+        let csr: String
+        /// SubjectPublicKeyInfo PEM of a key that only a present user can use.
+        let presenceKey: String?
+        /// The token that the requirement `provider` needs.
+        let enrolmentToken: String?
+        /// The response that the requirement `captcha` needs.
+        let captcha: String?
+        /// The limit's key for the sender's address.
+        let address: String
+        /// SHA-256 of the bytes of ``csr``.
+        let digest: Digest256
+
+        package init(csr: String, presenceKey: String?, enrolmentToken: String?, captcha: String?, address: String) {
+            self.csr = csr
+            self.presenceKey = presenceKey
+            self.enrolmentToken = enrolmentToken
+            self.captcha = captcha
+            self.address = address
+            digest = Digest256.of(csr)
+        }
+    }
+
     /// `Certify`: a certification request becomes a client certificate of the internal CA.
     ///
     /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.

@@ -3,17 +3,17 @@ import Database
 import Domain
 import Repositories
 
-/// A device with its certificates and sessions.
-package struct DeviceDetail: Sendable {
-    package let summary: DeviceRepository.Summary
-    package let hasPresenceKey: Bool
-    /// Sorted by age, newest first.
-    package let certificates: [DeviceCertificate]
-    /// Its open sessions, newest first, at most 100.
-    package let sessions: [Session]
-}
-
 package extension Administration {
+    /// A device with its certificates and sessions.
+    struct DeviceDetail: Sendable {
+        package let summary: DeviceRepository.Summary
+        package let hasPresenceKey: Bool
+        /// Sorted by age, newest first.
+        package let certificates: [DeviceCertificate]
+        /// Its open sessions, newest first, at most 100.
+        package let sessions: [Session]
+    }
+
     /// The newest devices, with their numbers of certificates and sessions.
     ///
     /// - Parameters:

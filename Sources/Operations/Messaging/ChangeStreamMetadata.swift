@@ -3,24 +3,24 @@ import Domain
 import Encoding
 import Repositories
 
-package enum MetadataChange: Sendable {
-    /// Replaces the existing metadata as a whole.
-    case set(StreamMetadata)
-    /// Applies a merge patch (RFC 7396).
-    case merge(JSONValue)
+package extension Service {
+    enum MetadataChange: Sendable {
+        /// Replaces the existing metadata as a whole.
+        case set(StreamMetadata)
+        /// Applies a merge patch (RFC 7396).
+        case merge(JSONValue)
 
-    /// - Parameter bounds: those of the stream's or the message's metadata.
-    func applied(
-        to present: StreamMetadata, within bounds: StreamMetadata.Bounds
-    ) throws(Refusal) -> StreamMetadata {
-        switch self {
-        case .set(let metadata): try StreamMetadata(metadata.value, about: .newMetadata, within: bounds)
-        case .merge(let patch): try present.merged(with: patch, about: .metadataPatch, within: bounds)
+        /// - Parameter bounds: those of the stream's or the message's metadata.
+        func applied(
+            to present: StreamMetadata, within bounds: StreamMetadata.Bounds
+        ) throws(Refusal) -> StreamMetadata {
+            switch self {
+            case .set(let metadata): try StreamMetadata(metadata.value, about: .newMetadata, within: bounds)
+            case .merge(let patch): try present.merged(with: patch, about: .metadataPatch, within: bounds)
+            }
         }
     }
-}
 
-package extension Service {
     /// Changes the metadata that all members see.
     ///
     /// - Throws: `Refusal` `malformed_request`, `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`.

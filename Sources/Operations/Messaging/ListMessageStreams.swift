@@ -2,27 +2,27 @@ import Database
 import Domain
 import Repositories
 
-package struct MessageStreamPage: Sendable {
-    /// The number of entries for one page. Some of them may not be visible.
-    static let size = 20
-    /// The number of streams that are compared with a filter for one page. If few of them fit, the page is shorter, or
-    /// empty, and has a cursor.
-    static let compared = 500
-    /// Milliseconds before the anchor. A forum's change may be committed later than that of the first forum although it
-    /// is earlier, so forums of this time are listed again at the end.
-    static let margin: Int64 = 10_000
-    /// After this many bytes of streams a page ends, because the names and pictures of many members are long.
-    static let bytes = 393_216
-    /// The approximate maximum of bytes in one page.
-    package static let largest = bytes + MessageStreamView.largest
-
-    /// Sorted by change, newest first.
-    package let views: [MessageStreamView]
-    /// The cursor of the next page; `nil` after the last one.
-    package let cursor: String?
-}
-
 package extension Service {
+    struct MessageStreamPage: Sendable {
+        /// The number of entries for one page. Some of them may not be visible.
+        static let size = 20
+        /// The number of streams that are compared with a filter for one page. If few of them fit, the page is shorter, or
+        /// empty, and has a cursor.
+        static let compared = 500
+        /// Milliseconds before the anchor. A forum's change may be committed later than that of the first forum although it
+        /// is earlier, so forums of this time are listed again at the end.
+        static let margin: Int64 = 10_000
+        /// After this many bytes of streams a page ends, because the names and pictures of many members are long.
+        static let bytes = 393_216
+        /// The approximate maximum of bytes in one page.
+        package static let largest = bytes + MessageStreamView.largest
+
+        /// Sorted by change, newest first.
+        package let views: [MessageStreamView]
+        /// The cursor of the next page; `nil` after the last one.
+        package let cursor: String?
+    }
+
     /// A user's streams, or the forums of the user's provider.
     ///
     /// - Throws: `Refusal` `unavailable`.

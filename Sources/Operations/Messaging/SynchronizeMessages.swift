@@ -4,43 +4,7 @@ import Encoding
 import Foundation
 import Repositories
 
-/// The position of a device, as returned by an earlier response.
-///
-/// It also names the history of the store. After a restore, or on a server that took over without the last commits,
-/// numbers start again at a lower value. A device that continued from its own number would miss changes.
-///
-/// It also has the time when it was returned. Deletions are not kept for ever, and a device with a position before the
-/// oldest one would keep deleted messages.
-package struct SyncAnchor: Sendable, Equatable {
-    let history: String
-    let sequence: Int64
-    /// Whether only the end is requested.
-    let isLatest: Bool
-    /// When it was returned, in seconds since 1970.
-    let givenAt: Int64
-
-    /// The beginning: the latest state of everything.
-    static let start = SyncAnchor(history: "", sequence: 0, at: Date(timeIntervalSince1970: 0))
-
-    /// The end: only an anchor is returned.
-    static let latest = SyncAnchor(
-        history: "", sequence: 0, at: Date(timeIntervalSince1970: 0), isLatest: true)
-
-    init(history: String, sequence: Int64, at time: Date, isLatest: Bool = false) {
-        self.history = history
-        self.sequence = sequence
-        self.isLatest = isLatest
-        givenAt = time.milliseconds / 1000
-    }
-
-    /// Whether all deletions after it are still stored. A transaction may commit later than its time, for which a
-    /// margin of a day is more than enough.
-    func isYoung(at now: Date) -> Bool {
-        givenAt > now.addingTimeInterval(86_400 - StreamUserRepository.keptDeletions).milliseconds / 1000
-    }
-}
-
-package extension SyncAnchor {
+package extension Service.SyncAnchor {
     /// Parses an anchor. A missing one and `0` mean the beginning, and `latest` the end.
     ///
     /// - Throws: `Refusal` `malformed_request`.
@@ -68,36 +32,72 @@ package extension SyncAnchor {
     var text: String { "\(history).\(sequence).\(givenAt)" }
 }
 
-/// One change, with the current state.
-package struct SyncOperation: Sendable {
-    package let change: UserChange
-    package let stream: MessageStreamID
-    /// The message that was deleted, or whose metadata changed; `nil` for a change of the stream.
-    package let message: MessageID?
-    /// The user's current view of the stream; `nil` if it was deleted, and for a change of a message.
-    package let view: MessageStreamView?
-    /// The message's current metadata; `nil` unless they changed.
-    package var metadata: MessageMetadataView?
-    /// A notification of the user's provider. Then there is no stream.
-    package var notification: (content: UserNotification, sentAt: Date)?
-}
-
-package struct SyncAnswer: Sendable {
-    /// The number of operations in one response.
-    static let size = 100
-    /// The approximate maximum of bytes of streams in one response, which has at least one operation.
-    static let bytes = 262_144
-
-    package let anchor: SyncAnchor
-    package let operations: [SyncOperation]
-    package let hasMore: Bool
-    /// Members who are typing now.
-    package var typing: [TypingNotices.Notice] = []
-    /// The users that the call watches, as they are now.
-    package var presence: [UserPresence] = []
-}
-
 package extension Service {
+    /// One change, with the current state.
+    struct SyncOperation: Sendable {
+        package let change: UserChange
+        package let stream: MessageStreamID
+        /// The message that was deleted, or whose metadata changed; `nil` for a change of the stream.
+        package let message: MessageID?
+        /// The user's current view of the stream; `nil` if it was deleted, and for a change of a message.
+        package let view: MessageStreamView?
+        /// The message's current metadata; `nil` unless they changed.
+        package var metadata: MessageMetadataView?
+        /// A notification of the user's provider. Then there is no stream.
+        package var notification: (content: UserNotification, sentAt: Date)?
+    }
+
+    /// The position of a device, as returned by an earlier response.
+    ///
+    /// It also names the history of the store. After a restore, or on a server that took over without the last commits,
+    /// numbers start again at a lower value. A device that continued from its own number would miss changes.
+    ///
+    /// It also has the time when it was returned. Deletions are not kept for ever, and a device with a position before the
+    /// oldest one would keep deleted messages.
+    struct SyncAnchor: Sendable, Equatable {
+        let history: String
+        let sequence: Int64
+        /// Whether only the end is requested.
+        let isLatest: Bool
+        /// When it was returned, in seconds since 1970.
+        let givenAt: Int64
+
+        /// The beginning: the latest state of everything.
+        static let start = SyncAnchor(history: "", sequence: 0, at: Date(timeIntervalSince1970: 0))
+
+        /// The end: only an anchor is returned.
+        static let latest = SyncAnchor(
+            history: "", sequence: 0, at: Date(timeIntervalSince1970: 0), isLatest: true)
+
+        init(history: String, sequence: Int64, at time: Date, isLatest: Bool = false) {
+            self.history = history
+            self.sequence = sequence
+            self.isLatest = isLatest
+            givenAt = time.milliseconds / 1000
+        }
+
+        /// Whether all deletions after it are still stored. A transaction may commit later than its time, for which a
+        /// margin of a day is more than enough.
+        func isYoung(at now: Date) -> Bool {
+            givenAt > now.addingTimeInterval(86_400 - StreamUserRepository.keptDeletions).milliseconds / 1000
+        }
+    }
+
+    struct SyncAnswer: Sendable {
+        /// The number of operations in one response.
+        static let size = 100
+        /// The approximate maximum of bytes of streams in one response, which has at least one operation.
+        static let bytes = 262_144
+
+        package let anchor: SyncAnchor
+        package let operations: [SyncOperation]
+        package let hasMore: Bool
+        /// Members who are typing now.
+        package var typing: [TypingNotices.Notice] = []
+        /// The users that the call watches, as they are now.
+        package var presence: [UserPresence] = []
+    }
+
     /// Reads the changes in the user's streams since an anchor. Without a change it waits, and checks the session again
     /// before it returns. A caller who disconnects gets an empty response.
     ///

@@ -3,30 +3,30 @@ import Domain
 import Foundation
 import Repositories
 
-/// The result of a check, for the metrics. The caller only learns whether the code was right.
-package struct CheckedPhoneVerification: Sendable {
-    /// Right, repeated, wrong, or not compared.
-    package let verdict: PhoneVerification.CheckVerdict
-    /// The user's level after the check.
-    package let assurance: Assurance
-    /// Whether the number is banned. Only a caller with the right code learns that.
-    package let isBanned: Bool
+package extension Service {
+    /// The result of a check, for the metrics. The caller only learns whether the code was right.
+    struct CheckedPhoneVerification: Sendable {
+        /// Right, repeated, wrong, or not compared.
+        package let verdict: PhoneVerification.CheckVerdict
+        /// The user's level after the check.
+        package let assurance: Assurance
+        /// Whether the number is banned. Only a caller with the right code learns that.
+        package let isBanned: Bool
 
-    /// Refuses every result but "right" in the same way, and after a right code a banned number. The reason of the
-    /// ban is withheld, because the number may have a new holder.
-    ///
-    /// - Throws: `Refusal` `verification_failed` or `user_banned`.
-    package func requireRight() throws(Refusal) {
-        guard verdict == .right || verdict == .repeated else {
-            throw Refusal.wrongCode
-        }
-        guard !isBanned else {
-            throw Refusal.numberBanned
+        /// Refuses every result but "right" in the same way, and after a right code a banned number. The reason of the
+        /// ban is withheld, because the number may have a new holder.
+        ///
+        /// - Throws: `Refusal` `verification_failed` or `user_banned`.
+        package func requireRight() throws(Refusal) {
+            guard verdict == .right || verdict == .repeated else {
+                throw Refusal.wrongCode
+            }
+            guard !isBanned else {
+                throw Refusal.numberBanned
+            }
         }
     }
-}
 
-package extension Service {
     /// Checks a code that a user typed. Wrong, expired, used up and unknown codes give the same response after the same
     /// work: a changed row, an opened number, a derived code, a comparison. A repeated right code gives the same
     /// response for a while, because the first response may have been lost.
@@ -34,7 +34,7 @@ package extension Service {
     /// The attempt is counted before the comparison, and the count stays whatever the result. Both are in one
     /// transaction, which commits before the response.
     ///
-    /// - Throws: `Refusal` `unavailable`. A wrong code is an outcome; ``CheckedPhoneVerification/requireRight()``
+    /// - Throws: `Refusal` `unavailable`. A wrong code is an outcome; ``Service/CheckedPhoneVerification/requireRight()``
     ///   refuses it.
     func checkPhoneVerification(
         _ text: String, code: String, for session: Session

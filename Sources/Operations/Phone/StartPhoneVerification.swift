@@ -6,60 +6,60 @@ import PhoneNumbers
 import Repositories
 import Tokens
 
-/// An app's request to verify a number.
-package struct PhoneVerificationRequest: Sendable, Confidential {
-    /// E.164, or a national form with ``region``.
-    let phoneNumber: String
-    /// The region of a national form, ISO 3166-1 alpha-2.
-    let region: String?
-    /// The ARN of the push endpoint to store with the number.
-    let pushEndpoint: String?
-    /// The presence proof, a compact JWS.
-    let presence: String?
-    /// The response of a solved captcha.
-    let captcha: String?
-    let languages: LanguagePreferences
-    /// The limit's key for the sender's address.
-    let address: String
-
-    package init(
-        phoneNumber: String, region: String?, pushEndpoint: String?, presence: String?, captcha: String? = nil,
-        languages: LanguagePreferences = .none, address: String
-    ) {
-        self.phoneNumber = phoneNumber
-        self.region = region
-        self.pushEndpoint = pushEndpoint
-        self.presence = presence
-        self.captcha = captcha
-        self.languages = languages
-        self.address = address
-    }
-}
-
-/// A verification as its device sees it.
-package struct StartedPhoneVerification: Sendable {
-    package let id: PhoneVerificationID
-    package let expiresAt: Date
-    /// When the code may next be sent again; `nil` if it may not.
-    package let resendAfter: Date?
-    /// The number of digits of the code.
-    package let digits: Int
-    /// The guard's decision, for the metrics alone; `nil` if no text was requested.
-    package let decision: SendDecision?
-    /// The name of the scope that the breaker limits from now on, for the log; `nil` if there is none.
-    package let thinned: String?
-
-    init(_ challenge: PhoneVerification, outcome: PhoneText.Outcome?, policy: PhonePolicy) {
-        id = challenge.id
-        expiresAt = challenge.expiresAt
-        resendAfter = challenge.resendAfter(policy: policy)
-        digits = policy.digits
-        decision = outcome?.decision
-        thinned = outcome?.thinned
-    }
-}
-
 package extension Service {
+    /// A verification as its device sees it.
+    struct StartedPhoneVerification: Sendable {
+        package let id: PhoneVerificationID
+        package let expiresAt: Date
+        /// When the code may next be sent again; `nil` if it may not.
+        package let resendAfter: Date?
+        /// The number of digits of the code.
+        package let digits: Int
+        /// The guard's decision, for the metrics alone; `nil` if no text was requested.
+        package let decision: SendDecision?
+        /// The name of the scope that the breaker limits from now on, for the log; `nil` if there is none.
+        package let thinned: String?
+
+        init(_ challenge: PhoneVerification, outcome: PhoneText.Outcome?, policy: PhonePolicy) {
+            id = challenge.id
+            expiresAt = challenge.expiresAt
+            resendAfter = challenge.resendAfter(policy: policy)
+            digits = policy.digits
+            decision = outcome?.decision
+            thinned = outcome?.thinned
+        }
+    }
+
+    /// An app's request to verify a number.
+    struct PhoneVerificationRequest: Sendable, Confidential {
+        /// E.164, or a national form with ``region``.
+        let phoneNumber: String
+        /// The region of a national form, ISO 3166-1 alpha-2.
+        let region: String?
+        /// The ARN of the push endpoint to store with the number.
+        let pushEndpoint: String?
+        /// The presence proof, a compact JWS.
+        let presence: String?
+        /// The response of a solved captcha.
+        let captcha: String?
+        let languages: LanguagePreferences
+        /// The limit's key for the sender's address.
+        let address: String
+
+        package init(
+            phoneNumber: String, region: String?, pushEndpoint: String?, presence: String?, captcha: String? = nil,
+            languages: LanguagePreferences = .none, address: String
+        ) {
+            self.phoneNumber = phoneNumber
+            self.region = region
+            self.pushEndpoint = pushEndpoint
+            self.presence = presence
+            self.captcha = captcha
+            self.languages = languages
+            self.address = address
+        }
+    }
+
     /// Starts a verification, or returns the open verification of the same number on this device. The response is the
     /// same for every well-formed number. Only the holder of the number learns whether a text was sent.
     ///

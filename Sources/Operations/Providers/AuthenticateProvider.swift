@@ -52,6 +52,30 @@ package struct FreshProof: Sendable {
 
 /// Authenticates a provider's backend by a token that one of its keys signed, and counts the call for this provider.
 package extension Service {
+    /// A client's authentication in a form: `client_assertion`, `client_assertion_type`, and optionally `client_id` (RFC
+    /// 7521 §4.2).
+    struct ShownAssertion: Sendable {
+        let assertion: String?
+        let type: String?
+        let clientID: String?
+
+        package init(assertion: String?, type: String?, clientID: String?) {
+            self.assertion = assertion
+            self.type = type
+            self.clientID = clientID
+        }
+    }
+
+    /// An access token with its lifetime and scopes.
+    struct ProviderTokenGrant: Sendable {
+        package let token: Secret<String>
+        /// The token's lifetime in seconds.
+        package let lifetime: Int
+        package let scopes: Set<ProviderScope>
+        /// The provider that it was issued to.
+        package let provider: ProviderID
+    }
+
     /// Verifies `Authorization: Bearer …`: a provider token, which permits all reading and ending, or an access token.
     ///
     /// - Parameters:
@@ -238,28 +262,4 @@ package extension Service {
             token: try token.signed(with: keys.accessTokens, issuer: urls.issuer),
             lifetime: Int(saturating: lifetime), scopes: scopes, provider: caller.id)
     }
-}
-
-/// A client's authentication in a form: `client_assertion`, `client_assertion_type`, and optionally `client_id` (RFC
-/// 7521 §4.2).
-package struct ShownAssertion: Sendable {
-    let assertion: String?
-    let type: String?
-    let clientID: String?
-
-    package init(assertion: String?, type: String?, clientID: String?) {
-        self.assertion = assertion
-        self.type = type
-        self.clientID = clientID
-    }
-}
-
-/// An access token with its lifetime and scopes.
-package struct ProviderTokenGrant: Sendable {
-    package let token: Secret<String>
-    /// The token's lifetime in seconds.
-    package let lifetime: Int
-    package let scopes: Set<ProviderScope>
-    /// The provider that it was issued to.
-    package let provider: ProviderID
 }

@@ -5,18 +5,18 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A session and its user's level, as introspection returns them (RFC 7662 §2.2).
-package struct Introspection: Sendable {
-    package let session: Session
-    /// When the session expires at the latest.
-    package let expiresAt: Date
-    /// How far the session's user is verified.
-    package let assurance: Assurance
-    /// What a card proved, if the caller may read it.
-    package let verifiedClaims: VerifiedClaims?
-}
-
 package extension Service {
+    /// A session and its user's level, as introspection returns them (RFC 7662 §2.2).
+    struct Introspection: Sendable {
+        package let session: Session
+        /// When the session expires at the latest.
+        package let expiresAt: Date
+        /// How far the session's user is verified.
+        package let assurance: Assurance
+        /// What a card proved, if the caller may read it.
+        package let verifiedClaims: VerifiedClaims?
+    }
+
     /// Introspects a session token for its provider (RFC 7662); `nil` unless it is an authenticated session of the
     /// provider. Introspection is not a use of the session.
     ///

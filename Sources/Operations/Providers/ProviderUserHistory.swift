@@ -4,29 +4,7 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A page of the history of a user that its provider may read: sign-ins, sessions and devices. Cards, other providers'
-/// data and the audit log are not part of it. A refused sign-in and an ended session say that a ban was the cause, and
-/// not the ban's reason.
-package struct ProviderUserHistory: Sendable {
-    /// An attempt to sign in or a session, sorted by its time, newest first.
-    package enum Event: Sendable {
-        case signIn(SignInAttempt)
-        case session(PastSession, Session.EffectiveState)
-    }
-
-    package let events: [Event]
-    /// The devices that the user signed in on, the last used one first. Only the first page has them.
-    package let devices: [UserDevice]
-    /// The cursor of the next page; `nil` after the last one.
-    package let cursor: String?
-
-    /// The number of events of a full page.
-    static let size = 50
-    /// The number of devices. With the events they are less than the bytes of a large response.
-    static let mostDevices = 50
-}
-
-extension ProviderUserHistory.Event {
+extension Service.ProviderUserHistory.Event {
     var place: HistoryPlace {
         switch self {
         case .signIn(let attempt): HistoryPlace(at: attempt.at, id: attempt.id.description)
@@ -36,6 +14,28 @@ extension ProviderUserHistory.Event {
 }
 
 package extension Service {
+    /// A page of the history of a user that its provider may read: sign-ins, sessions and devices. Cards, other providers'
+    /// data and the audit log are not part of it. A refused sign-in and an ended session say that a ban was the cause, and
+    /// not the ban's reason.
+    struct ProviderUserHistory: Sendable {
+        /// An attempt to sign in or a session, sorted by its time, newest first.
+        package enum Event: Sendable {
+            case signIn(SignInAttempt)
+            case session(PastSession, Session.EffectiveState)
+        }
+
+        package let events: [Event]
+        /// The devices that the user signed in on, the last used one first. Only the first page has them.
+        package let devices: [UserDevice]
+        /// The cursor of the next page; `nil` after the last one.
+        package let cursor: String?
+
+        /// The number of events of a full page.
+        static let size = 50
+        /// The number of devices. With the events they are less than the bytes of a large response.
+        static let mostDevices = 50
+    }
+
     /// The sign-ins, sessions and devices of a provider's user, as long as each is stored. What is from before an
     /// erasure is left out.
     ///

@@ -2,18 +2,18 @@ import Database
 import Domain
 import Repositories
 
-/// The verified data of a user that a provider may read. It identifies no person.
-package struct UserClaims: Sendable {
-    package let user: User
-    /// Whether the user has reached an age; `nil` if no identity is verified.
-    package let isOver: @Sendable (_ years: Int) -> Bool?
-    /// The first letters of first and last name; `nil` if no identity is verified.
-    package let initials: String?
-    /// Whether a ban forbids the user to sign in.
-    package let isBanned: Bool
-}
-
 package extension Service {
+    /// The verified data of a user that a provider may read. It identifies no person.
+    struct UserClaims: Sendable {
+        package let user: User
+        /// Whether the user has reached an age; `nil` if no identity is verified.
+        package let isOver: @Sendable (_ years: Int) -> Bool?
+        /// The first letters of first and last name; `nil` if no identity is verified.
+        package let initials: String?
+        /// Whether a ban forbids the user to sign in.
+        package let isBanned: Bool
+    }
+
     /// One of the provider's users, without name, number or address. The data of a card is included while the user has
     /// the level that the card gave.
     ///

@@ -5,53 +5,53 @@ import Foundation
 import Repositories
 import Tokens
 
-/// An access token and its lifetime.
-package struct ExchangedToken: Sendable {
-    package let token: Secret<String>
-    /// The session of the exchanged token.
-    package let session: Session
-    /// Whether it is bound to the device's key by a DPoP proof, not to its certificate.
-    package let isBoundToKey: Bool
-    /// The granted part of the requested scope.
-    package let scope: String?
-    /// The token's lifetime in seconds.
-    package let lifetime: Int
-}
-
-/// A device's request to exchange its session token.
-package struct SessionExchange: Sendable {
-    let sessionToken: String
-    let targets: [String]
-    let clientID: String?
-    let wantsClaims: Bool
-    let proof: String?
-
-    /// - Parameters:
-    ///   - sessionToken: the session's token.
-    ///   - targets: names of the session's provider: its id, or a URL that is registered for it and becomes the
-    ///     audience. A token for another provider is never issued.
-    ///   - clientID: the app's id, if the request names one.
-    ///   - scope: with the word `verified_claims` the token contains what a card proved, if one did. Other words are
-    ///     ignored.
-    ///   - proof: a DPoP proof by the device's certified key, if the request has one.
-    package init(
-        _ sessionToken: String, for targets: [String], clientID: String? = nil, scope: String? = nil,
-        proof: String? = nil
-    ) {
-        self.sessionToken = sessionToken
-        self.targets = targets
-        self.clientID = clientID
-        self.proof = proof
-        wantsClaims =
-            scope?.split(separator: " ").contains { $0 == SessionAccessToken.verifiedClaimsScope } ?? false
-    }
-
-    func isOfApp(_ session: Session) -> Bool {
-        clientID == nil || clientID.flatMap { ApplicationID($0[...]) } == session.applicationID
-    }
-}
-
 package extension Service {
+    /// A device's request to exchange its session token.
+    struct SessionExchange: Sendable {
+        let sessionToken: String
+        let targets: [String]
+        let clientID: String?
+        let wantsClaims: Bool
+        let proof: String?
+
+        /// - Parameters:
+        ///   - sessionToken: the session's token.
+        ///   - targets: names of the session's provider: its id, or a URL that is registered for it and becomes the
+        ///     audience. A token for another provider is never issued.
+        ///   - clientID: the app's id, if the request names one.
+        ///   - scope: with the word `verified_claims` the token contains what a card proved, if one did. Other words are
+        ///     ignored.
+        ///   - proof: a DPoP proof by the device's certified key, if the request has one.
+        package init(
+            _ sessionToken: String, for targets: [String], clientID: String? = nil, scope: String? = nil,
+            proof: String? = nil
+        ) {
+            self.sessionToken = sessionToken
+            self.targets = targets
+            self.clientID = clientID
+            self.proof = proof
+            wantsClaims =
+                scope?.split(separator: " ").contains { $0 == SessionAccessToken.verifiedClaimsScope } ?? false
+        }
+
+        func isOfApp(_ session: Session) -> Bool {
+            clientID == nil || clientID.flatMap { ApplicationID($0[...]) } == session.applicationID
+        }
+    }
+
+    /// An access token and its lifetime.
+    struct ExchangedToken: Sendable {
+        package let token: Secret<String>
+        /// The session of the exchanged token.
+        package let session: Session
+        /// Whether it is bound to the device's key by a DPoP proof, not to its certificate.
+        package let isBoundToKey: Bool
+        /// The granted part of the requested scope.
+        package let scope: String?
+        /// The token's lifetime in seconds.
+        package let lifetime: Int
+    }
+
     /// Signs a token for the provider of an authenticated session on its own device, which the provider verifies
     /// without a call (RFC 8693). The token is not stored.
     ///

@@ -3,19 +3,19 @@ import Domain
 import Foundation
 import Repositories
 
-/// The users, devices, providers or keys whose sessions are listed.
-package enum SessionSelection: Sendable {
-    case all
-    /// By id, or by `<provider slug>/<external id>`.
-    case user(String)
-    case device(DeviceID)
-    /// By the provider's slug or id.
-    case provider(String)
-    /// The sessions that a provider's key opened or last renewed.
-    case key(ProviderKeyID)
-}
-
 package extension Administration {
+    /// The users, devices, providers or keys whose sessions are listed.
+    enum SessionSelection: Sendable {
+        case all
+        /// By id, or by `<provider slug>/<external id>`.
+        case user(String)
+        case device(DeviceID)
+        /// By the provider's slug or id.
+        case provider(String)
+        /// The sessions that a provider's key opened or last renewed.
+        case key(ProviderKeyID)
+    }
+
     /// The newest sessions that have not ended.
     ///
     /// - Parameters:

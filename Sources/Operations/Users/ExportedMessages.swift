@@ -7,7 +7,7 @@ import Repositories
 /// The user's own messages in streams, and the data that the service stores about the user in them, for the export.
 struct ExportedMessages: Sendable, Confidential {
     /// The user's own messages that were not deleted, oldest first. Messages of other users are not included.
-    let messages: [MessageView]
+    let messages: [Service.MessageView]
     /// The streams of which the user is or was a member, with the user's private metadata.
     let streams: [(member: StreamMember, metadata: StreamMetadata)]
     /// The user's private metadata of messages.
@@ -23,7 +23,7 @@ struct ExportedMessages: Sendable, Confidential {
         _ user: UserID, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> ExportedMessages {
         var opened: [MessageStreamID: StreamKey?] = [:]
-        var messages: [MessageView] = []
+        var messages: [Service.MessageView] = []
         var mark: StreamMessage?
         while true {
             let page = try StreamMessageRepository(transaction).list(sentBy: user, after: mark, limit: Self.page)
@@ -32,7 +32,7 @@ struct ExportedMessages: Sendable, Confidential {
                     try opened[message.streamID]
                     ?? StreamKeyRepository(transaction, keys: keys).find(message.streamID)
                 opened[message.streamID] = key
-                if let key { messages.append(try MessageView(message, key)) }
+                if let key { messages.append(try Service.MessageView(message, key)) }
             }
             mark = page.last
             if page.count < Self.page { break }

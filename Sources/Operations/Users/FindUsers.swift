@@ -4,24 +4,24 @@ import Domain
 import PhoneNumbers
 import Repositories
 
-/// A trait by which an admin finds a user.
-package enum UserTrait: Sendable {
-    /// A number that the user has proven.
-    case phone(PhoneNumber)
-    /// A document that the user has shown, with a verified card.
-    case document(DocumentName)
-
-    fileprivate var word: String {
-        switch self {
-        case .phone: "number"
-        case .document: "document"
-        }
-    }
-}
-
-extension UserTrait: Confidential {}
+extension Administration.UserTrait: Confidential {}
 
 package extension Administration {
+    /// A trait by which an admin finds a user.
+    enum UserTrait: Sendable {
+        /// A number that the user has proven.
+        case phone(PhoneNumber)
+        /// A document that the user has shown, with a verified card.
+        case document(DocumentName)
+
+        fileprivate var word: String {
+            switch self {
+            case .phone: "number"
+            case .document: "document"
+            }
+        }
+    }
+
     /// The newest users, without personal data.
     ///
     /// - Parameter cursor: the id of the last user on the previous page.

@@ -2,41 +2,41 @@ import Database
 import Domain
 import Repositories
 
-/// A user's stored data, as the user sees it.
-package struct Profile: Sendable, Confidential {
-    package let user: User
-    /// The user's address in the API: `<provider slug>/<external id>`.
-    package let address: String
-    /// The verified data; `nil` if there is none yet.
-    package let proved: AuthenticatedUser?
-    package let age: Int?
-    /// The push endpoints of the session's device.
-    package let endpoints: PushEndpoints?
-    /// How long the user's messages are stored.
-    package let storage: MessageStorage
-    /// Whether the user has hidden the presence.
-    package let presence: PresenceVisibility
-}
-
-/// What a user changes of the profile, all at once or nothing. `nil` leaves a member as it is.
-package struct ProfileChange: Sendable, Confidential {
-    /// The push endpoints of the session's device. Users of any level may have them.
-    let endpoints: PushEndpointChange?
-    /// How long messages that the user writes or gets are stored. It applies to later messages of each stream that the
-    /// user is a member of.
-    let storage: MessageStorage?
-    let presence: PresenceVisibility?
-
-    package init(
-        endpoints: PushEndpointChange? = nil, storage: MessageStorage? = nil, presence: PresenceVisibility? = nil
-    ) {
-        self.endpoints = endpoints
-        self.storage = storage
-        self.presence = presence
-    }
-}
-
 package extension Service {
+    /// What a user changes of the profile, all at once or nothing. `nil` leaves a member as it is.
+    struct ProfileChange: Sendable, Confidential {
+        /// The push endpoints of the session's device. Users of any level may have them.
+        let endpoints: PushEndpointChange?
+        /// How long messages that the user writes or gets are stored. It applies to later messages of each stream that the
+        /// user is a member of.
+        let storage: MessageStorage?
+        let presence: PresenceVisibility?
+
+        package init(
+            endpoints: PushEndpointChange? = nil, storage: MessageStorage? = nil, presence: PresenceVisibility? = nil
+        ) {
+            self.endpoints = endpoints
+            self.storage = storage
+            self.presence = presence
+        }
+    }
+
+    /// A user's stored data, as the user sees it.
+    struct Profile: Sendable, Confidential {
+        package let user: User
+        /// The user's address in the API: `<provider slug>/<external id>`.
+        package let address: String
+        /// The verified data; `nil` if there is none yet.
+        package let proved: AuthenticatedUser?
+        package let age: Int?
+        /// The push endpoints of the session's device.
+        package let endpoints: PushEndpoints?
+        /// How long the user's messages are stored.
+        package let storage: MessageStorage
+        /// Whether the user has hidden the presence.
+        package let presence: PresenceVisibility
+    }
+
     /// Changes the profile of the session's user.
     ///
     /// - Throws: `Refusal` `malformed_request` for an endpoint of an app that the policy does not name, the session

@@ -17,7 +17,7 @@ extension ProblemCase {
     /// A user at a device with a presence key.
     private static func present(_ bench: RouterBench, _ signer: ProviderSigner) async throws -> SignedIn {
         try await bench.signIn(
-            by: DeviceRequest(
+            by: Service.DeviceRequest(
                 csr: try TestAuthority.certificationRequest(commonName: UUID().uuidString),
                 presenceKey: signer.publicKeyPEM, enrolmentToken: nil, captcha: nil, address: "192.0.2.1"))
     }
@@ -160,7 +160,7 @@ extension ProblemCase {
         ProblemCase(.invalidDPoPProof, reason, says) { bench in
             let device = try hostile.get().device
             let person = try await bench.signIn(
-                by: DeviceRequest(
+                by: Service.DeviceRequest(
                     csr: try device.signer.layerCSR(deviceID: nil), presenceKey: nil, enrolmentToken: nil,
                     captcha: nil, address: "192.0.2.1"))
             func exchange(_ proof: String) async throws -> Reply {
@@ -173,7 +173,7 @@ extension ProblemCase {
 
 extension RouterBench {
     /// Signs alice in at a device that is certified by a request of its own.
-    func signIn(by request: DeviceRequest) async throws -> SignedIn {
+    func signIn(by request: Service.DeviceRequest) async throws -> SignedIn {
         let connection = try await fixture.connect(try await fixture.certify(request).certificate.thumbprint)
         let opened = try await fixture.opened("alice", on: connection)
         return SignedIn(

@@ -108,7 +108,7 @@ extension ProblemCase {
         },
         certify(.keyRevoked, "was revoked") { bench in
             let csr = try newRequest()
-            let device = DeviceRequest(
+            let device = Service.DeviceRequest(
                 csr: csr, presenceKey: nil, enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
             let connection = try await bench.fixture.connect(
                 try await bench.fixture.certify(device).certificate.thumbprint)

@@ -159,7 +159,8 @@ struct AuthorizationBench {
     /// Registers an endpoint for a session's device.
     func register(_ usual: String?, calls: String? = nil, by session: Session) async throws {
         try await context.changeProfile(
-            ProfileChange(endpoints: PushEndpointChange(usual: .some(usual), calls: .some(calls))), for: session)
+            Service.ProfileChange(endpoints: PushEndpointChange(usual: .some(usual), calls: .some(calls))), for: session
+        )
     }
 
     /// A session of a user on a device of its own. Housekeeping leaves it be, however many days pass.

@@ -164,7 +164,7 @@ struct AuthorizationEndTests {
             for _ in 0..<3 {
                 let page = try await bench.context.listAuthorizations(
                     .init(box: nil, state: nil, cursor: cursor), for: alice)
-                #expect(page.views.count == (seen.count < 100 ? AuthorizationPage.size : 31))
+                #expect(page.views.count == (seen.count < 100 ? Service.AuthorizationPage.size : 31))
                 seen += page.views
                 cursor = page.cursor
             }
@@ -178,7 +178,7 @@ struct AuthorizationEndTests {
                 as [(String?, String?, String?)]
             {
                 #expect(throws: Refusal(.malformedRequest, "")) {
-                    try AuthorizationFilter(box: box, state: state, cursor: cursor)
+                    try Service.AuthorizationFilter(box: box, state: state, cursor: cursor)
                 }
             }
         }
@@ -190,7 +190,7 @@ struct AuthorizationEndTests {
     func cursorTimes(time: Int64) {
         let cursor = Base64URL.encode(Array("\(time) 2c5ea4c0-4067-11e9-8bad-9b1deb4d3b7d".utf8))
         #expect(throws: Refusal(.malformedRequest, "")) {
-            try AuthorizationFilter(box: nil, state: nil, cursor: cursor)
+            try Service.AuthorizationFilter(box: nil, state: nil, cursor: cursor)
         }
     }
 

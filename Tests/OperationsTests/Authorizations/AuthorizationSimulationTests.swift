@@ -171,7 +171,7 @@ struct AuthorizationSimulationTests {
             case 0..<6:
                 let id = Bool.random(using: &random) ? old : nil
                 let name = id ?? UUID().uuidString.lowercased()
-                let request = try PermissionRequest(
+                let request = try Service.PermissionRequest(
                     id: name, to: people[1 - actor].userID.description, eventID: nil)
                 let died = try await attempt(store, moment, "\(step) ask") {
                     model.ask(name, actor, bench.clock.now)

@@ -58,7 +58,7 @@ struct BanBench {
 
     /// Proves a number; the outcome says whether it is banned.
     @discardableResult
-    func prove(_ number: String, _ person: PhoneBench.Person) async throws -> CheckedPhoneVerification {
+    func prove(_ number: String, _ person: PhoneBench.Person) async throws -> Service.CheckedPhoneVerification {
         let id = try await phones.begin(number, person).id
         return try await phones.context.checkPhoneVerification(
             id.description, code: phones.code(id, number, person), for: person.session)
@@ -68,7 +68,7 @@ struct BanBench {
     @discardableResult
     func show(
         _ person: PhoneBench.Person, change: (inout CardSpecimen) -> Void = { _ in }
-    ) async throws -> EvaluatedCard {
+    ) async throws -> Service.EvaluatedCard {
         var specimen = try #require(CardSpecimen("VA"))
         change(&specimen)
         return try await fixture.context.submitCard(

@@ -169,7 +169,9 @@ struct BanTests {
             #expect(Set(impact.users.map(\.user.id)) == [alice.session.userID, other.session.userID])
             #expect(impact.sessions.count == 2 && impact.devices == [alice.session.deviceID])
             #expect(impact.holdsNumber && !impact.holdsDocument)
-            let unconfirmed = await #expect(throws: UnconfirmedBan.self) { try await bench.ban(order, upTo: 1) }
+            let unconfirmed = await #expect(throws: Administration.UnconfirmedBan.self) {
+                try await bench.ban(order, upTo: 1)
+            }
             #expect(unconfirmed?.users == 2)
             #expect(try await bench.count("bans") == 0)
             #expect(try await bench.count("ban_holds") == 0)

@@ -81,9 +81,9 @@ struct DeviceBanTests {
             let key = P256.Signing.PrivateKey()
             let presence = P256.Signing.PrivateKey().publicKey.pemRepresentation
             func request(_ key: P256.Signing.PrivateKey, _ name: String, _ presence: String?) throws
-                -> DeviceRequest
+                -> Service.DeviceRequest
             {
-                DeviceRequest(
+                Service.DeviceRequest(
                     csr: try TestAuthority.certificationRequest(commonName: name, key: key), presenceKey: presence,
                     enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
             }

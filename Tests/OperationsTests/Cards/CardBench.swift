@@ -46,11 +46,11 @@ struct CardBench {
     }
 
     @discardableResult
-    func show(_ specimen: CardSpecimen, _ person: PhoneBench.Person) async throws -> EvaluatedCard {
+    func show(_ specimen: CardSpecimen, _ person: PhoneBench.Person) async throws -> Service.EvaluatedCard {
         try await submit(.aamva(Data(specimen.bytes).base64EncodedString()), person)
     }
 
-    func submit(_ input: CardInput, _ person: PhoneBench.Person) async throws -> EvaluatedCard {
+    func submit(_ input: Service.CardInput, _ person: PhoneBench.Person) async throws -> Service.EvaluatedCard {
         try await fixture.context.submitCard(input, for: person.session, askIssuer: askIssuer)
     }
 

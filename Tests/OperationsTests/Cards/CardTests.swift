@@ -80,7 +80,8 @@ struct CardTests {
             let alice = try await bench.withPhone("alice", "+14155552671")
             let blanks = try CardSpecimen.virginia.text.replacing("\n", with: " ")
             let unreadable = [
-                CardInput.mrz("P<"), .aamva("!!!"), .aamva("AAAA"), .aamva(Data(blanks.utf8).base64EncodedString()),
+                Service.CardInput.mrz("P<"), .aamva("!!!"), .aamva("AAAA"),
+                .aamva(Data(blanks.utf8).base64EncodedString()),
             ]
             for input in unreadable + unreadable {
                 await #expect(throws: Refusal(.malformedRequest, "")) {

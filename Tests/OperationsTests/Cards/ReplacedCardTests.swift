@@ -34,7 +34,7 @@ struct ReplacedCardTests {
         }
     }
 
-    private static func failed(_ judged: EvaluatedCard) -> [CardCheck.Name] {
+    private static func failed(_ judged: Service.EvaluatedCard) -> [CardCheck.Name] {
         judged.checks.filter { $0.result == .failed }.map(\.name)
     }
 

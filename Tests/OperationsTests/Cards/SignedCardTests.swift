@@ -43,7 +43,7 @@ struct SignedCardTests {
     func verified() async throws {
         var policy = Policy()
         policy.cards.barcodeKeys = [PublishedBarcode.californianKey]
-        let input = CardInput.aamva(Data(PublishedBarcode.california.utf8).base64EncodedString())
+        let input = Service.CardInput.aamva(Data(PublishedBarcode.california.utf8).base64EncodedString())
         try await ServiceFixture.run(policy) { fixture in
             for (number, confirmation, level) in [
                 ("+14155552671", IssuerConfirmation.unanswered, Assurance.issuerSigned),

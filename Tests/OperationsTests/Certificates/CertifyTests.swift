@@ -27,7 +27,7 @@ struct CertifyTests {
             let pem = P256.Signing.PrivateKey().publicKey.pemRepresentation
             for text in ["a note\u{0}\n\(pem)", "\(pem)\n\u{0}", pem] {
                 let device = try await fixture.certify(
-                    DeviceRequest(
+                    Service.DeviceRequest(
                         csr: try TestAuthority.certificationRequest(commonName: ""), presenceKey: text,
                         enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
                 ).certificate.deviceID
@@ -105,7 +105,7 @@ struct CertifyTests {
             for index in 0..<20 {
                 await #expect(throws: Refusal(.invalidCSR, "", reason: .malformed)) {
                     try await fixture.certify(
-                        DeviceRequest(
+                        Service.DeviceRequest(
                             csr: "nonsense", presenceKey: nil, enrolmentToken: nil, captcha: nil,
                             address: "192.0.2.\(index)"))
                 }

@@ -29,7 +29,7 @@ struct RenewalTests {
         in fixture: ServiceFixture, key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
     ) async throws -> Due {
         let device = try await fixture.certify(
-            DeviceRequest(
+            Service.DeviceRequest(
                 csr: try Self.csr(key), presenceKey: nil, enrolmentToken: nil, captcha: nil, address: "192.0.2.1"))
         return Due(key: key, device: device, connection: try await fixture.connect(device.certificate.thumbprint))
     }

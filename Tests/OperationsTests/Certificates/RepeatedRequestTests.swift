@@ -62,7 +62,7 @@ struct RepeatedRequestTests {
                     identifier: "once", now: fixture.clock.now)
                 let request = try fixture.request(enrolmentToken: token, captcha: "solved")
                 let serial = try await fixture.certify(request).certificate.serial
-                let spent = DeviceRequest(
+                let spent = Service.DeviceRequest(
                     csr: request.csr, presenceKey: nil, enrolmentToken: gate == .provider ? token : nil,
                     captcha: nil, address: request.address)
                 for again in [request, spent] {
@@ -93,7 +93,7 @@ struct RepeatedRequestTests {
             let key = P256.Signing.PrivateKey()
             let csr = try TestAuthority.certificationRequest(commonName: "x", key: key)
             func send(_ csr: String, presenceKey: String?) async throws -> CertifiedDevice {
-                let request = DeviceRequest(
+                let request = Service.DeviceRequest(
                     csr: csr, presenceKey: presenceKey, enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
                 return try await fixture.certify(request)
             }

@@ -24,7 +24,7 @@ struct PurgeTests {
     private func certified(_ key: P256.Signing.PrivateKey, in fixture: ServiceFixture) async throws -> DeviceCertificate
     {
         let csr = try TestAuthority.certificationRequest(commonName: "x", key: key)
-        let request = DeviceRequest(
+        let request = Service.DeviceRequest(
             csr: csr, presenceKey: nil, enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
         return try await fixture.certify(request).certificate
     }

@@ -20,9 +20,9 @@ struct AnchorTests {
             #expect(timeline.count == 8 && anchor.history.hasSuffix(timeline))
             let generation = anchor.history.dropLast(8)
             for history in ["\(generation)0000000F", String(generation)] {
-                let other = SyncAnchor(
+                let other = Service.SyncAnchor(
                     history: history, sequence: anchor.sequence, at: bench.people.clock.now)
-                #expect(try SyncAnchor(other.text) == other)
+                #expect(try Service.SyncAnchor(other.text) == other)
                 #expect(try await bench.sync(other, for: ann).operations.map(\.change) == [.newMessage])
             }
         }

@@ -89,7 +89,7 @@ struct MessageBench: Sendable {
 
     /// What a user reads of a stream, oldest first: numbers and texts; `-` for what was deleted.
     func read(_ stream: String, by session: Session) async throws -> [String] {
-        let range = try MessageRange(after: "0", before: nil, limit: nil)
+        let range = try Service.MessageRange(after: "0", before: nil, limit: nil)
         return try await context.readMessages(range, of: stream, for: session).views.map { view in
             var text = "-"
             if case .array(let parts) = view.parts { text = parts.first?["body"]?.text ?? "?" }
@@ -110,8 +110,8 @@ struct MessageBench: Sendable {
     }
 
     func sync(
-        _ anchor: SyncAnchor = .start, wait: TimeInterval = 0, for session: Session
-    ) async throws -> SyncAnswer {
+        _ anchor: Service.SyncAnchor = .start, wait: TimeInterval = 0, for session: Session
+    ) async throws -> Service.SyncAnswer {
         try await context.synchronizeMessages(since: anchor, wait: wait, for: session)
     }
 
@@ -147,7 +147,7 @@ struct MessageBench: Sendable {
             (
                 "read",
                 {
-                    let range = try MessageRange(after: nil, before: nil, limit: nil)
+                    let range = try Service.MessageRange(after: nil, before: nil, limit: nil)
                     _ = try await context.readMessages(range, of: stream, for: $0)
                 }
             ), ("show", { _ = try await context.readMessageStream(stream, to: $0) }),

@@ -15,7 +15,7 @@ struct MessageStorageTests {
     private func pair(_ bench: MessageBench) async throws -> (ann: Session, bob: Session, stream: String) {
         let (ann, bob) = (try await bench.people.person("ann"), try await bench.people.person("bob"))
         try await bench.permit(ann, bob)
-        try await bench.context.changeProfile(ProfileChange(storage: .untilDelivered), for: ann)
+        try await bench.context.changeProfile(Service.ProfileChange(storage: .untilDelivered), for: ann)
         return (ann, bob, try await bench.open("conversation", [bob], by: ann))
     }
 
@@ -56,7 +56,7 @@ struct MessageStorageTests {
             try await fetched(2, in: stream, by: tablet, bench)
             try await maintain(bench)
             let page = try await bench.context.readMessages(
-                MessageRange(after: "0", before: nil, limit: nil), of: stream, for: tablet)
+                Service.MessageRange(after: "0", before: nil, limit: nil), of: stream, for: tablet)
             #expect(page.views.allSatisfy { $0.parts == nil && $0.message.isExpired } && page.views.count == 2)
             for (person, anchor) in zip([ann, bob], anchors) {
                 #expect(try await bench.sync(anchor, for: person).operations.allSatisfy { $0.change == .updateStatus })
@@ -102,7 +102,7 @@ struct MessageStorageTests {
             try await bench.send("of ann", to: forum, by: ann)
             try await bench.send("to eve", to: other, by: bob)
             try await bench.send("one", to: stream, by: bob)
-            try await bench.context.changeProfile(ProfileChange(storage: .keep), for: ann)
+            try await bench.context.changeProfile(Service.ProfileChange(storage: .keep), for: ann)
             try await bench.send("two", to: stream, by: bob)
             for person in [ann, bob] { try await fetched(2, in: stream, by: person, bench) }
             for person in [bob, eve] { try await fetched(1, in: other, by: person, bench) }
@@ -143,7 +143,7 @@ struct MessageStorageTests {
             try await bench.restored {
                 for person in [ann, bob] { try await fetched(1, in: stream, by: person, bench) }
                 try await maintain(bench)
-                try await bench.context.changeProfile(ProfileChange(storage: .untilDelivered), for: bob)
+                try await bench.context.changeProfile(Service.ProfileChange(storage: .untilDelivered), for: bob)
             } then: { copy, report in
                 #expect(report.withdrawals == 1)
                 try await copy.read { transaction in

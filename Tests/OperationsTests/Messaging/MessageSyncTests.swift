@@ -16,7 +16,7 @@ struct MessageSyncTests {
 
     /// The last message that a user sees in a stream.
     private static func last(_ stream: String, _ person: Session, _ node: MessageBench) async throws -> StreamMessage? {
-        let range = try MessageRange(after: nil, before: nil, limit: "1")
+        let range = try Service.MessageRange(after: nil, before: nil, limit: "1")
         return try await node.context.readMessages(range, of: stream, for: person).views.first?.message
     }
 
@@ -130,9 +130,9 @@ struct MessageSyncTests {
             #expect(end.operations[0].message == nil && end.operations[0].view == nil)
             // Of another store's life, or of none.
             for anchor in [
-                SyncAnchor(
+                Service.SyncAnchor(
                     history: "other", sequence: end.anchor.sequence, at: bench.people.clock.now),
-                SyncAnchor(
+                Service.SyncAnchor(
                     history: end.anchor.history, sequence: 999, at: bench.people.clock.now),
             ] {
                 #expect(try await bench.sync(anchor, for: ann).operations.count == 1)
@@ -148,7 +148,7 @@ struct MessageSyncTests {
             try await bench.send("x", to: stream, by: ann)
             let anchor = try await bench.sync(for: ann).anchor
             let text = anchor.text
-            #expect(try SyncAnchor(text) == anchor)
+            #expect(try Service.SyncAnchor(text) == anchor)
             bench.people.clock.advance(88 * 86_400)
             let young = try await bench.sync(anchor, for: ann)
             #expect(young.operations.isEmpty)
@@ -156,13 +156,13 @@ struct MessageSyncTests {
             #expect(try await bench.sync(anchor, for: ann).operations.map(\.change) == [.newMessage])
             #expect(try await bench.sync(young.anchor, for: ann).operations.isEmpty)
             for wrong in ["x", "a.1", "a.1.-1", "a.-1.1", "a.1.1.1", "a.1.9999999999999999999"] {
-                #expect(throws: Refusal(.malformedRequest, "")) { try SyncAnchor(wrong) }
+                #expect(throws: Refusal(.malformedRequest, "")) { try Service.SyncAnchor(wrong) }
             }
         }
     }
 
     /// Ends a wait that nobody woke: its answer is then an empty one.
-    private static func limit(_ waiting: Task<SyncAnswer, any Error>) -> Task<Void, any Error> {
+    private static func limit(_ waiting: Task<Service.SyncAnswer, any Error>) -> Task<Void, any Error> {
         Task {
             try await Task.sleep(for: .seconds(10))
             waiting.cancel()

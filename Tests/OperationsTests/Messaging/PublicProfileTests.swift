@@ -11,8 +11,10 @@ import Testing
 /// What readers of streams see of members and senders.
 @Suite("Profiles in streams")
 struct PublicProfileTests {
-    private static func all(_ bench: MessageBench, _ stream: String, for reader: Session) async throws -> MessagePage {
-        let range = try MessageRange(after: "0", before: nil, limit: nil)
+    private static func all(_ bench: MessageBench, _ stream: String, for reader: Session) async throws
+        -> Service.MessagePage
+    {
+        let range = try Service.MessageRange(after: "0", before: nil, limit: nil)
         return try await bench.context.readMessages(range, of: stream, for: reader)
     }
 
@@ -180,7 +182,7 @@ struct PublicProfileTests {
             repeat {
                 let page = try await bench.context.listMessageStreams(
                     MessageStreamFilter(kind: nil, cursor: cursor), for: ann)
-                #expect(page.views.reduce(0) { $0 + $1.weight } <= MessageStreamPage.largest)
+                #expect(page.views.reduce(0) { $0 + $1.weight } <= Service.MessageStreamPage.largest)
                 found += page.views.map(\.stream.id.description)
                 (cursor, pages) = (page.cursor, pages + 1)
             } while cursor != nil && pages < 10

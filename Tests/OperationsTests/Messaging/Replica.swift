@@ -7,7 +7,7 @@ import Repositories
 /// What one device knows of the user's streams, by synchronization alone.
 struct Replica {
     let session: Session
-    var anchor = SyncAnchor.start
+    var anchor = Service.SyncAnchor.start
     var streams: [MessageStreamID: Known] = [:]
 
     struct Known: Equatable {
@@ -41,7 +41,7 @@ struct Replica {
         return answer.hasMore
     }
 
-    private mutating func apply(_ operation: SyncOperation, _ node: MessageBench) async throws {
+    private mutating func apply(_ operation: Service.SyncOperation, _ node: MessageBench) async throws {
         guard let view = operation.view else {
             if let metadata = operation.metadata { streams[operation.stream]?.take(metadata) }
             if operation.message == nil { streams[operation.stream] = nil }

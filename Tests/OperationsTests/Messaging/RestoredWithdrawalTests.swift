@@ -79,10 +79,10 @@ struct RestoredWithdrawalTests {
     func presence() async throws {
         try await MessageBench.run(on: .sqlite) { bench in
             let (ann, bob) = (try await bench.people.person("ann"), try await bench.people.person("bob"))
-            try await bench.context.changeProfile(ProfileChange(presence: .hidden), for: ann)
+            try await bench.context.changeProfile(Service.ProfileChange(presence: .hidden), for: ann)
             try await bench.restored {
-                try await bench.context.changeProfile(ProfileChange(presence: .visible), for: ann)
-                try await bench.context.changeProfile(ProfileChange(presence: .hidden), for: bob)
+                try await bench.context.changeProfile(Service.ProfileChange(presence: .visible), for: ann)
+                try await bench.context.changeProfile(Service.ProfileChange(presence: .hidden), for: bob)
             } then: { store, report in
                 let found = try await store.read { transaction in
                     try [ann, bob].map { try PresenceRepository(transaction).visibility(of: $0.userID) }

@@ -85,7 +85,7 @@ struct PhoneBench {
     func begin(
         _ number: String, _ person: Person, address: String = "192.0.2.1", presence: String? = nil,
         captcha: String? = nil, languages: LanguagePreferences = .none
-    ) async throws -> StartedPhoneVerification {
+    ) async throws -> Service.StartedPhoneVerification {
         try await context.startPhoneVerification(
             .init(
                 phoneNumber: number, region: nil, pushEndpoint: nil, presence: presence, captcha: captcha,

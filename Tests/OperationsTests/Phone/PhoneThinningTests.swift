@@ -19,7 +19,7 @@ struct PhoneThinningTests {
 
     private static func number(_ index: Int) -> String { "+1415\(200 + index)2671" }
 
-    private static func ask(_ index: Int, _ bench: PhoneBench) async throws -> StartedPhoneVerification {
+    private static func ask(_ index: Int, _ bench: PhoneBench) async throws -> Service.StartedPhoneVerification {
         try await bench.begin(
             number(index), try await bench.person("user \(index)"), address: "10.0.\(index).1")
     }

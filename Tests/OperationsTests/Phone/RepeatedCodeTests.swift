@@ -24,7 +24,7 @@ struct RepeatedCodeTests {
             #expect(try await bench.verdict(id, code, person) == .right)
         }
 
-        func again() async throws -> CheckedPhoneVerification {
+        func again() async throws -> Service.CheckedPhoneVerification {
             try await bench.context.checkPhoneVerification(id.description, code: code, for: person.session)
         }
     }

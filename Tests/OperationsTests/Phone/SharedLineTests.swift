@@ -19,7 +19,7 @@ struct SharedLineTests {
 
     private static func prove(
         _ number: String, _ person: PhoneBench.Person, _ bench: PhoneBench
-    ) async throws -> CheckedPhoneVerification {
+    ) async throws -> Service.CheckedPhoneVerification {
         let started = try await bench.begin(number, person)
         return try await bench.context.checkPhoneVerification(
             started.id.description, code: bench.code(started.id, number, person), for: person.session)

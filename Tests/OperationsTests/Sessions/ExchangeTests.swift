@@ -71,18 +71,18 @@ struct ExchangeTests {
             let opened = try await fixture.opened("alice", on: connection)
             let token = try #require(opened.token).text.reveal()
             let targets = [opened.session.providerID.description]
-            let usual = SessionExchange(token, for: targets)
+            let usual = Service.SessionExchange(token, for: targets)
             try await fixture.context.invalidator.poll()
             // The user's level is not known yet.
             #expect(fixture.context.exchangeFromMemory(usual, on: connection) == nil)
             _ = try await fixture.context.exchangeSessionToken(usual, on: connection)
             #expect(fixture.context.exchangeFromMemory(usual, on: connection)?.lifetime ?? 0 > 0)
             let others = [
-                SessionExchange(token, for: targets, scope: "verified_claims"),
-                SessionExchange(token, for: targets, proof: "e30.e30.x"),
-                SessionExchange(token, for: targets, clientID: UUID().uuidString),
-                SessionExchange(token, for: targets + ["https://other.example"]),
-                SessionExchange(token + "x", for: targets),
+                Service.SessionExchange(token, for: targets, scope: "verified_claims"),
+                Service.SessionExchange(token, for: targets, proof: "e30.e30.x"),
+                Service.SessionExchange(token, for: targets, clientID: UUID().uuidString),
+                Service.SessionExchange(token, for: targets + ["https://other.example"]),
+                Service.SessionExchange(token + "x", for: targets),
             ]
             for other in others { #expect(fixture.context.exchangeFromMemory(other, on: connection) == nil) }
             let another = try await fixture.connectNewDevice()
@@ -104,7 +104,7 @@ struct ExchangeTests {
         try await ServiceFixture.run(policy, on: .sqlite) { fixture in
             let connection = try await fixture.connectNewDevice()
             let opened = try await fixture.opened("alice", on: connection)
-            let request = SessionExchange(
+            let request = Service.SessionExchange(
                 try #require(opened.token).text.reveal(), for: [opened.session.providerID.description])
             _ = try await fixture.context.exchangeSessionToken(request, on: connection)
             let watching = Task { try await fixture.watch.run { _ in } }
@@ -133,7 +133,7 @@ struct ExchangeTests {
         try await ServiceFixture.run(policy, on: .sqlite) { fixture in
             let connection = try await fixture.connectNewDevice()
             let opened = try await fixture.opened("alice", on: connection)
-            let request = SessionExchange(
+            let request = Service.SessionExchange(
                 try #require(opened.token).text.reveal(), for: [opened.session.providerID.description])
             _ = try await fixture.context.exchangeSessionToken(request, on: connection)
             try await fixture.context.invalidator.poll()

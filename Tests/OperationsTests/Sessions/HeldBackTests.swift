@@ -69,14 +69,15 @@ struct HeldBackTests {
                     "PATCH /me",
                     {
                         let change = PushEndpointChange(usual: .some(nil))
-                        try await cards.fixture.context.changeProfile(ProfileChange(endpoints: change), for: $0.session)
+                        try await cards.fixture.context.changeProfile(
+                            Service.ProfileChange(endpoints: change), for: $0.session)
                     }
                 ),
                 (
                     "PATCH /me storage",
                     {
                         try await fixture.context.changeProfile(
-                            ProfileChange(storage: .untilDelivered), for: $0.session)
+                            Service.ProfileChange(storage: .untilDelivered), for: $0.session)
                     }
                 ),
                 (
@@ -85,7 +86,10 @@ struct HeldBackTests {
                 ),
                 (
                     "PATCH /me, presence",
-                    { try await fixture.context.changeProfile(ProfileChange(presence: .hidden), for: $0.session) }
+                    {
+                        try await fixture.context.changeProfile(
+                            Service.ProfileChange(presence: .hidden), for: $0.session)
+                    }
                 ),
                 ("GET /me/export", { _ = try await cards.fixture.context.exportPersonalData(for: $0.session) }),
                 ("DELETE /me", { _ = try await cards.fixture.context.erasePersonalData(for: $0.session) }),

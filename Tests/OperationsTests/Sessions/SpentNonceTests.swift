@@ -32,7 +32,7 @@ struct SpentNonceTests {
             self.fixture = fixture
             phones = try PhoneBench(fixture)
             device = try ProviderSigner(.es256)
-            let request = DeviceRequest(
+            let request = Service.DeviceRequest(
                 csr: try TestAuthority.certificationRequest(commonName: UUID().uuidString),
                 presenceKey: device.publicKeyPEM, enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
             connection = try await fixture.connect(try await fixture.certify(request).certificate.thumbprint)

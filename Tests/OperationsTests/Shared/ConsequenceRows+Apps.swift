@@ -6,7 +6,8 @@ extension ConsequenceTests {
     static let appRows: [Row] = [
         .service("ChangeProfile") { world in
             { node in
-                try await node.context.changeProfile(ProfileChange(storage: .untilDelivered), for: world.alice.session)
+                try await node.context.changeProfile(
+                    Service.ProfileChange(storage: .untilDelivered), for: world.alice.session)
             }
         },
         .service(

@@ -128,7 +128,9 @@ extension ConsequenceTests {
             try await context.deleteMessageStream(id, for: alice)
         },
         .service("ChangeProfile", notices: ["presence"]) { world in
-            { node in try await node.context.changeProfile(ProfileChange(presence: .hidden), for: world.alice.session) }
+            { node in
+                try await node.context.changeProfile(Service.ProfileChange(presence: .hidden), for: world.alice.session)
+            }
         },
         .service("AnnouncePresence", notices: ["presence"]) { world in
             { node in

@@ -13,7 +13,7 @@ extension ConsequenceTests {
         .service("ChangeProfile") { world in
             { node in
                 try await node.context.changeProfile(
-                    ProfileChange(endpoints: PushEndpointChange(usual: .some(nil))), for: world.alice.session)
+                    Service.ProfileChange(endpoints: PushEndpointChange(usual: .some(nil))), for: world.alice.session)
             }
         },
         .service("ExportPersonalData", audit: ["personal_data_read"]) { world in

@@ -218,7 +218,8 @@ struct ConsequenceWorld: Sendable {
         try await cards.show(try CardBench.specimen("T64235782", family: "BAKER"), bob)
         for person in [alice, bob] {
             try await cards.fixture.context.changeProfile(
-                ProfileChange(endpoints: PushEndpointChange(usual: .some(AuthorizationBench.endpoint("phone")))),
+                Service.ProfileChange(
+                    endpoints: PushEndpointChange(usual: .some(AuthorizationBench.endpoint("phone")))),
                 for: person.session)
         }
         return (alice, bob)

@@ -114,7 +114,7 @@ struct HotRowTests {
         try await ServiceFixture.run(policy, on: kind, nodes: 2) { fixture, contexts in
             let requests = try (0..<2 * Self.callers).map { number in
                 let request = try fixture.request()
-                return DeviceRequest(
+                return Service.DeviceRequest(
                     csr: request.csr, presenceKey: nil, enrolmentToken: nil, captcha: nil,
                     address: "10.\(number).0.1")
             }

@@ -73,7 +73,7 @@ struct RoundTripTests {
             try await call("permission") {
                 let next = asked.popFirst()
                 let other = try #require(next)
-                let request = try PermissionRequest(
+                let request = try Service.PermissionRequest(
                     id: UUID().uuidString.lowercased(), to: other.userID.description, eventID: nil)
                 _ = try await $0.context.requestPermission(request, for: ann)
             }
@@ -114,7 +114,7 @@ struct RoundTripTests {
                 #expect(page.views.count == 10)
             }
             let users = others.map(\.userID) + (others.count..<50).map { _ in UserID(UUID()) }
-            let question = try #require(PresenceQuestion(users.map(\.description).joined(separator: ",")))
+            let question = try #require(Service.PresenceQuestion(users.map(\.description).joined(separator: ",")))
             try await call("presence") {
                 let found = try await $0.context.readPresence(question, for: ann)
                 #expect(found.count == 50)

@@ -67,7 +67,7 @@ struct ForbiddenAppTests {
                     try await context.checkSession(tokens[1], on: connection)
                 }
                 await #expect(throws: Refusal(.sessionDestroyed, "")) {
-                    try await context.exchangeSessionToken(SessionExchange(tokens[1], for: []), on: connection)
+                    try await context.exchangeSessionToken(Service.SessionExchange(tokens[1], for: []), on: connection)
                 }
             }
             for _ in 0..<2 { await #expect(throws: Self.forbidden) { try await bench.open(bench.revoked) } }
@@ -95,7 +95,8 @@ struct ForbiddenAppTests {
             let own = try await bench.open(bench.kept)
             for (name, session) in [("own", own.session), ("gone", gone.session)] {
                 try await fixture.context.changeProfile(
-                    ProfileChange(endpoints: PushEndpointChange(usual: .some(AuthorizationBench.endpoint(name)))),
+                    Service.ProfileChange(
+                        endpoints: PushEndpointChange(usual: .some(AuthorizationBench.endpoint(name)))),
                     for: session)
             }
             func devices() async throws -> Set<DeviceID> {

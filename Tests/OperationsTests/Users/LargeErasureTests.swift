@@ -102,7 +102,7 @@ struct LargeErasureTests {
 
             let texts = try await bench.read(streams[0], by: bob)
             #expect(texts.first == "1 hi" && texts.count > 1 && texts.dropFirst().allSatisfy { $0.hasSuffix(" -") })
-            let range = try MessageRange(after: "1", before: nil, limit: nil)
+            let range = try Service.MessageRange(after: "1", before: nil, limit: nil)
             let views = try await bench.context.readMessages(range, of: streams[0], for: bob).views
             #expect(views.allSatisfy { $0.message.senderID == nil })
             for stream in streams {

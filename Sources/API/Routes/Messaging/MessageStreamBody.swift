@@ -30,7 +30,7 @@ enum MessageStreamBody {
         ])
     }
 
-    static func message(_ view: MessageView) -> JSONValue {
+    static func message(_ view: Service.MessageView) -> JSONValue {
         let message = view.message
         return .object([
             "sequence": .integer(message.sequence), "id": .id(message.id),
@@ -43,7 +43,7 @@ enum MessageStreamBody {
         ])
     }
 
-    static func operation(_ one: SyncOperation) -> JSONValue {
+    static func operation(_ one: Service.SyncOperation) -> JSONValue {
         .object([
             "operation": .string(one.change.rawValue),
             "stream_id": one.notification == nil ? .id(one.stream) : .null,

@@ -111,7 +111,7 @@ struct MessageStreamRoutes: Sendable {
             member: query["member"].map(String.init), metadata: metadata.map { (String($0.key), String($0.value)) },
             indexed: service.policy[\.streams].indexedMetadata)
         try service.limitStreamReads(on: try context.connection)
-        try await context.carrier.reserve(upTo: MessageStreamPage.largest)
+        try await context.carrier.reserve(upTo: Service.MessageStreamPage.largest)
         let page = try await service.listMessageStreams(filter, for: try context.checkedSession)
         return .json(["streams": .array(page.views.map(MessageStreamBody.row)), "cursor": .text(page.cursor)])
     }
@@ -135,11 +135,11 @@ struct MessageStreamRoutes: Sendable {
 
     @Sendable private func readMessages(_ request: Request, _ context: ClientContext) async throws -> Response {
         let query = request.uri.queryParameters
-        let range = try MessageRange(
+        let range = try Service.MessageRange(
             after: query["after"].map(String.init), before: query["before"].map(String.init),
             limit: query["limit"].map(String.init))
         try service.limitStreamReads(on: try context.connection)
-        try await context.carrier.reserve(upTo: MessagePage.largest)
+        try await context.carrier.reserve(upTo: Service.MessagePage.largest)
         let page = try await service.readMessages(range, of: try Self.id(context), for: try context.checkedSession)
         return .json([
             "events": .array(page.views.map(MessageStreamBody.message)), "more": .bool(page.hasMore),
@@ -158,7 +158,7 @@ struct MessageStreamRoutes: Sendable {
     }
 
     /// The bounds of a message's metadata are smaller: see `MetadataChange`.
-    private func change(in request: Request) async throws -> MetadataChange {
+    private func change(in request: Request) async throws -> Service.MetadataChange {
         var body = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let (set, merge) = (try body.optionalValue("set"), try body.optionalValue("merge"))
         try body.rejectUnknown()
@@ -171,7 +171,7 @@ struct MessageStreamRoutes: Sendable {
 
     @Sendable private func synchronizeStreams(_ request: Request, _ context: ClientContext) async throws -> Response {
         let query = request.uri.queryParameters
-        let anchor = try SyncAnchor(query["anchor"].map(String.init))
+        let anchor = try Service.SyncAnchor(query["anchor"].map(String.init))
         let wait = try query["wait"].map { text in
             guard text.utf8.count <= 4, let seconds = UInt16(text) else {
                 throw Refusal.parameterMustBe("a whole number of seconds", "wait")
@@ -180,7 +180,7 @@ struct MessageStreamRoutes: Sendable {
         }
         // A longer wait is shortened, and the response says so.
         let granted = min(wait ?? 0, service.policy[\.streams].pollWait)
-        let watched = try PresenceQuestion(query["presence"], in: "presence")
+        let watched = try Service.PresenceQuestion(query["presence"], in: "presence")
         let session = try context.checkedSession
         try service.limitStreamReads(on: try context.connection)
         let answer = try await context.carrier.whileAwaited {

@@ -11,8 +11,10 @@ struct PresenceRoutes: Sendable {
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let presence = router.group("presence").behind(session)
         presence.get(cost: .heavy, query: ["users"]) { request, context in
-            guard let users = request.uri.queryParameters["users"] else { throw PresenceQuestion.refusal(of: "users") }
-            let question = try PresenceQuestion(users, in: "users")
+            guard let users = request.uri.queryParameters["users"] else {
+                throw Service.PresenceQuestion.refusal(of: "users")
+            }
+            let question = try Service.PresenceQuestion(users, in: "users")
             try service.limitStreamReads(on: try context.connection)
             let found = try await service.readPresence(question, for: try context.checkedSession)
             return .json(["presence": .array(found.map(Self.json))])
@@ -27,7 +29,7 @@ struct PresenceRoutes: Sendable {
     }
 }
 
-extension PresenceQuestion {
+extension Service.PresenceQuestion {
     static func refusal(of parameter: String) -> Refusal {
         .parameterMustBe("1 to \(limit) user ids, separated by commas", parameter)
     }
@@ -40,7 +42,7 @@ extension PresenceQuestion {
             self = .nobody
             return
         }
-        guard let question = PresenceQuestion(String(text)) else { throw Self.refusal(of: parameter) }
+        guard let question = Service.PresenceQuestion(String(text)) else { throw Self.refusal(of: parameter) }
         self = question
     }
 }

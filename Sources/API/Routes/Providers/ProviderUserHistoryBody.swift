@@ -5,7 +5,7 @@ import Operations
 
 extension ProviderRoutes {
     /// The response with a page of a user's history.
-    static func describe(_ history: ProviderUserHistory) -> Response {
+    static func describe(_ history: Service.ProviderUserHistory) -> Response {
         let devices = history.devices.map { device in
             JSONValue.object([
                 "device_id": .id(device.id), "first_at": .string(device.firstAt.rfc3339),
@@ -18,7 +18,7 @@ extension ProviderRoutes {
         ])
     }
 
-    private static func describe(_ event: ProviderUserHistory.Event) -> JSONValue {
+    private static func describe(_ event: Service.ProviderUserHistory.Event) -> JSONValue {
         switch event {
         case .signIn(let attempt): describe(attempt)
         case .session(let past, let state): describe(past, state)

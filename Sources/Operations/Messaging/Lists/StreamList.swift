@@ -46,7 +46,7 @@ struct StreamList {
     }
 
     private func read(_ range: StreamListRepository.Range, size: Int) throws -> Step {
-        let limit = isFiltered ? MessageStreamPage.compared : size
+        let limit = isFiltered ? Service.MessageStreamPage.compared : size
         let found =
             filter.isOfForums
             ? try records.forums(of: provider, range, conditions, limit: limit)
@@ -55,7 +55,7 @@ struct StreamList {
     }
 
     /// The first step, which depends on the request only.
-    func first(_ size: Int = MessageStreamPage.size) throws -> Step {
+    func first(_ size: Int = Service.MessageStreamPage.size) throws -> Step {
         let range: StreamListRepository.Range =
             switch filter.cursor?.part {
             case nil: .before(nil)
@@ -66,8 +66,9 @@ struct StreamList {
     }
 
     /// - Parameter size: the largest number of streams.
-    func page(_ size: Int = MessageStreamPage.size) throws -> (streams: [MessageStreamID], cursor: MessageStreamCursor?)
-    {
+    func page(_ size: Int = Service.MessageStreamPage.size) throws -> (
+        streams: [MessageStreamID], cursor: MessageStreamCursor?
+    ) {
         let first = try first(size)
         let (streams, end) = first.taken(size)
         let isOfForums = filter.isOfForums
@@ -79,7 +80,7 @@ struct StreamList {
             return (streams, end.map { cursor(.listed(before: $0, anchor: anchor)) })
         case .listed(_, let anchor):
             if let end { return (streams, cursor(.listed(before: end, anchor: anchor))) }
-            let margin = isOfForums ? MessageStreamPage.margin : 0
+            let margin = isOfForums ? Service.MessageStreamPage.margin : 0
             let start = StreamListRepository.Mark(number: max(0, anchor - margin))
             let room = size - streams.count
             guard room > 0 else { return (streams, cursor(.changed(after: start))) }

@@ -3,24 +3,7 @@ import Domain
 import Foundation
 import Repositories
 
-/// The users whose presence is asked for in one call.
-package struct PresenceQuestion: Sendable, Equatable {
-    /// Each once, in the order of the question.
-    let users: [UserID]
-
-    private init(users: [UserID]) { self.users = users }
-
-    /// Parses user ids that are separated by commas; `nil` if one of them is none, or there are too many.
-    package init?(_ text: String) {
-        let parts = text.split(separator: ",", maxSplits: Self.limit, omittingEmptySubsequences: false)
-        let found = parts.compactMap { UserID($0) }
-        guard found.count == parts.count, found.count <= Self.limit else { return nil }
-        var seen: Set<UserID> = []
-        users = found.filter { seen.insert($0).inserted }
-    }
-}
-
-package extension PresenceQuestion {
+package extension Service.PresenceQuestion {
     /// The largest number of users.
     static let limit = 50
 
@@ -34,7 +17,7 @@ struct SeenPresence: Sendable {
     /// The users that the caller may see.
     let visible: Set<UserID>
 
-    static func offline(_ question: PresenceQuestion) -> SeenPresence {
+    static func offline(_ question: Service.PresenceQuestion) -> SeenPresence {
         SeenPresence(presences: question.users.map { UserPresence(of: $0) }, visible: [])
     }
 
@@ -43,6 +26,23 @@ struct SeenPresence: Sendable {
 }
 
 package extension Service {
+    /// The users whose presence is asked for in one call.
+    struct PresenceQuestion: Sendable, Equatable {
+        /// Each once, in the order of the question.
+        let users: [UserID]
+
+        private init(users: [UserID]) { self.users = users }
+
+        /// Parses user ids that are separated by commas; `nil` if one of them is none, or there are too many.
+        package init?(_ text: String) {
+            let parts = text.split(separator: ",", maxSplits: Self.limit, omittingEmptySubsequences: false)
+            let found = parts.compactMap { UserID($0) }
+            guard found.count == parts.count, found.count <= Self.limit else { return nil }
+            var seen: Set<UserID> = []
+            users = found.filter { seen.insert($0).inserted }
+        }
+    }
+
     /// Whether some users are online. A user that the caller may not see looks like one who was never online.
     ///
     /// - Throws: `Refusal` with the session codes, `unavailable`.

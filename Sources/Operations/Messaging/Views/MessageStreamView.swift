@@ -12,7 +12,7 @@ package struct MessageStreamView: Sendable, Confidential {
     package let lastSequence: Int64
     /// The number of messages after the user's last read one; `nil` in a forum.
     package let unread: Int64?
-    package let lastMessage: MessageView?
+    package let lastMessage: Service.MessageView?
     /// The present members; empty in a forum, and for a user who was removed.
     package let members: [Member]
     /// The creator and the sender of the last message, if they are not among the members. A removed user sees no names

@@ -116,7 +116,7 @@ struct MessageStreamViews {
             opening: try entry.sealedOpening.map {
                 try StrictJSON.parse(Array(try key.open($0, in: .streamOpening).utf8))
             },
-            last: try entry.last.map { try MessageView($0, key, upTo: Self.longestShown) })
+            last: try entry.last.map { try Service.MessageView($0, key, upTo: Self.longestShown) })
     }
 
     /// The key of a stream among these; refused if it was deleted.
@@ -139,7 +139,7 @@ struct MessageStreamViews {
 
     private func view(
         _ found: MessageStreamAccess.Found, _ state: MessageStreamView.State, members: [MessageStreamView.Member],
-        profiles: [PublicProfile] = [], opening: JSONValue? = nil, last: MessageView? = nil
+        profiles: [PublicProfile] = [], opening: JSONValue? = nil, last: Service.MessageView? = nil
     ) -> MessageStreamView {
         MessageStreamView(
             stream: found.stream, state: state, opening: opening, lastSequence: found.lastVisible,

@@ -3,18 +3,18 @@ import Domain
 import Foundation
 import Repositories
 
-/// A provider with all of its registered data.
-package struct ProviderDetail: Sendable {
-    package let provider: Provider
-    package let applications: [Application]
-    package let keys: [ProviderKeyRecord]
-    /// The URL of its webhook; `nil` if it has none.
-    package let webhook: String?
-    package let resources: [ProviderResource]
-    package let streams: [EventStream]
-}
-
 package extension Administration {
+    /// A provider with all of its registered data.
+    struct ProviderDetail: Sendable {
+        package let provider: Provider
+        package let applications: [Application]
+        package let keys: [ProviderKeyRecord]
+        /// The URL of its webhook; `nil` if it has none.
+        package let webhook: String?
+        package let resources: [ProviderResource]
+        package let streams: [EventStream]
+    }
+
     /// All providers, sorted by slug.
     func listProviders() async throws -> [Provider] {
         try await read { try ProviderRepository($0).list() }

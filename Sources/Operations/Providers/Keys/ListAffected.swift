@@ -3,19 +3,19 @@ import Domain
 import Foundation
 import Repositories
 
-/// A session that a key opened or renewed.
-package struct AffectedSession: Sendable {
-    package let sessionID: SessionID
-    package let userID: UserID
-    package let externalID: String
-    package let deviceID: DeviceID?
-    package let applicationID: ApplicationID?
-    package let keyID: ProviderKeyID
-    /// When the key opened or renewed it.
-    package let at: Date
-}
-
 package extension Administration {
+    /// A session that a key opened or renewed.
+    struct AffectedSession: Sendable {
+        package let sessionID: SessionID
+        package let userID: UserID
+        package let externalID: String
+        package let deviceID: DeviceID?
+        package let applicationID: ApplicationID?
+        package let keyID: ProviderKeyID
+        /// When the key opened or renewed it.
+        package let at: Date
+    }
+
     /// Lists the sessions that some keys opened or renewed, as far as sign-ins and sessions are still stored, in parts.
     /// Each session is listed once.
     ///
@@ -68,7 +68,7 @@ package extension Administration {
     }
 }
 
-extension AffectedSession {
+extension Administration.AffectedSession {
     fileprivate init(_ session: Session) {
         self.init(
             sessionID: session.id, userID: session.userID, externalID: session.externalID, deviceID: session.deviceID,

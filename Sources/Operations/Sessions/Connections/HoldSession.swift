@@ -4,26 +4,26 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A session that a connection uses.
-package struct HeldSession: Sendable {
-    package let token: Secret<String>
-    package let userID: UserID
-    let hash: Digest256
-
-    package enum Verdict: Sendable, Equatable {
-        case holds
-        /// The session must be renewed first.
-        case challenged
-        /// The session's user is banned.
-        case banned
-        /// It has ended, is bound to another certificate by now, or the certificate is no longer valid.
-        case ended
-        /// The store is unavailable, so the state is unknown.
-        case unknown
-    }
-}
-
 package extension Service {
+    /// A session that a connection uses.
+    struct HeldSession: Sendable {
+        package let token: Secret<String>
+        package let userID: UserID
+        let hash: Digest256
+
+        package enum Verdict: Sendable, Equatable {
+            case holds
+            /// The session must be renewed first.
+            case challenged
+            /// The session's user is banned.
+            case banned
+            /// It has ended, is bound to another certificate by now, or the certificate is no longer valid.
+            case ended
+            /// The store is unavailable, so the state is unknown.
+            case unknown
+        }
+    }
+
     /// Attaches the session of a token to a connection that uses only this session. Each token is counted as one call
     /// of the device. The connection requests a verdict before each action, before it sends anything, and at intervals.
     ///

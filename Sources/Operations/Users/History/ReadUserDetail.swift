@@ -3,26 +3,26 @@ import Domain
 import Foundation
 import Repositories
 
-/// A user with what an admin asks first. It has no personal data.
-package struct UserDetail: Sendable {
-    package let summary: UserSummary
-    /// The ban that forbids the user to sign in, or else to message; `nil` if there is none.
-    package let ban: Ban?
-    /// The number of sessions that have not ended.
-    package let openSessions: Int
-    /// The devices with a sign-in that is still recorded, up to `UserTraceRepository/most` sign-ins back.
-    package let devices: Int
-    /// The number of cards by status.
-    package let cards: [CardStatus: Int]
-    package let phoneVerifiedAt: Date?
-    package let identityVerifiedAt: Date?
-    /// When a session was last used, or a sign-in was accepted.
-    package let lastUsedAt: Date?
-    /// When the user's data was erased.
-    package let erasedAt: Date?
-}
-
 package extension Administration {
+    /// A user with what an admin asks first. It has no personal data.
+    struct UserDetail: Sendable {
+        package let summary: UserSummary
+        /// The ban that forbids the user to sign in, or else to message; `nil` if there is none.
+        package let ban: Ban?
+        /// The number of sessions that have not ended.
+        package let openSessions: Int
+        /// The devices with a sign-in that is still recorded, up to `UserTraceRepository/most` sign-ins back.
+        package let devices: Int
+        /// The number of cards by status.
+        package let cards: [CardStatus: Int]
+        package let phoneVerifiedAt: Date?
+        package let identityVerifiedAt: Date?
+        /// When a session was last used, or a sign-in was accepted.
+        package let lastUsedAt: Date?
+        /// When the user's data was erased.
+        package let erasedAt: Date?
+    }
+
     /// Finds a user by id, or by `<provider slug>/<external id>`, with ban, sessions, devices, cards and last use.
     ///
     /// - Throws: `Refusal` `not_found`.

@@ -4,20 +4,6 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A page of a user's history, with facts that have no time.
-package struct UserHistory: Sendable {
-    package let summary: UserSummary
-    /// The events of the page, newest first.
-    package let events: [UserEvent]
-    /// The number of the user's permissions and requests by state, of the newest ``permissionsCounted`` on each side.
-    package let permissions: [MessagingPermissionState: Int]
-    /// How many sign-ins of the provider's users were only counted in the time of the events, because too many came
-    /// from their networks. The user's own may be among them.
-    package let onlyCounted: (accepted: Int, refused: Int)
-
-    static let permissionsCounted = 1000
-}
-
 /// The place where the next page of a history starts. The audit log is read in its own order, by number.
 private struct UserHistoryCursor {
     let place: HistoryPlace
@@ -44,6 +30,20 @@ private struct UserHistoryCursor {
 }
 
 package extension Administration {
+    /// A page of a user's history, with facts that have no time.
+    struct UserHistory: Sendable {
+        package let summary: UserSummary
+        /// The events of the page, newest first.
+        package let events: [UserEvent]
+        /// The number of the user's permissions and requests by state, of the newest ``permissionsCounted`` on each side.
+        package let permissions: [MessagingPermissionState: Int]
+        /// How many sign-ins of the provider's users were only counted in the time of the events, because too many came
+        /// from their networks. The user's own may be among them.
+        package let onlyCounted: (accepted: Int, refused: Int)
+
+        static let permissionsCounted = 1000
+    }
+
     /// A page of what happened to a user: sign-ins, sessions, certificates of the devices, proofs of numbers, cards,
     /// bans, and what the audit log has of the user.
     ///

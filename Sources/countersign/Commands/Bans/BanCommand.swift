@@ -61,7 +61,7 @@ struct BanCommand: AsyncParsableCommand {
             while true {
                 do {
                     return try await administration.addBan(order, by: policy, upTo: agreed)
-                } catch let unconfirmed as UnconfirmedBan {
+                } catch let unconfirmed as Administration.UnconfirmedBan {
                     try Confirmation.ask("affect \(unconfirmed.users) users")
                     agreed = unconfirmed.users
                 }

@@ -97,7 +97,7 @@ struct ReviewCommand: AsyncParsableCommand {
         Report("\(id) is \(status).", json: [.json("card_id", id), .json("status", status)])
     }
 
-    private static func entries(of detail: CardInReview) -> [Entry] {
+    private static func entries(of detail: Administration.CardInReview) -> [Entry] {
         let (entry, facts) = (detail.entry, detail.facts)
         let address = ReportCell((facts?.address?.line).cell.json, facts.map { $0.address?.line ?? "none" })
         let number = ReportCell(

@@ -33,7 +33,7 @@ struct AffectedFile {
     func discard() { file.discard() }
 }
 
-extension AffectedSession {
+extension Administration.AffectedSession {
     fileprivate var json: JSONValue {
         .object([
             "user_id": .string(userID.description), "external_id": .string(externalID),

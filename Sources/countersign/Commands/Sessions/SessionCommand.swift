@@ -51,7 +51,7 @@ struct SessionCommand: AsyncParsableCommand {
                 SessionCommand.fields(lifetimes).map { $0.of(\.session) } + ends)
         }
 
-        private func scope(_ admin: Admin) async throws -> SessionSelection {
+        private func scope(_ admin: Admin) async throws -> Administration.SessionSelection {
             guard [user, device?.text, provider, key?.text].compactMap(\.self).count <= 1 else {
                 throw CommandFailure("Give one of --user, --device, --provider and --key.", exitCode: .usage)
             }

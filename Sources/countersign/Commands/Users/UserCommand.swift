@@ -123,8 +123,8 @@ struct UserCommand: AsyncParsableCommand {
     }
 
     /// One user, without personal data.
-    private static var detail: [Field<UserDetail>] {
-        let own: [Field<UserDetail>] = [
+    private static var detail: [Field<Administration.UserDetail>] {
+        let own: [Field<Administration.UserDetail>] = [
             Field("ban") { ban(of: $0) }, Field("open_sessions") { $0.openSessions }, Field("devices") { $0.devices },
             Field("cards", none: "none") { cards(of: $0) }, Field("phone_verified_at") { $0.phoneVerifiedAt },
             Field("identity_verified_at") { $0.identityVerifiedAt },
@@ -134,7 +134,7 @@ struct UserCommand: AsyncParsableCommand {
         return fields.map { $0.of(\.summary) } + own
     }
 
-    private static func ban(of user: UserDetail) -> ReportCell? {
+    private static func ban(of user: Administration.UserDetail) -> ReportCell? {
         guard let ban = user.ban else { return nil }
         let end = ban.endsAt.map { "until \($0.rfc3339)" } ?? "without an end"
         let members: JSONValue = .object([
@@ -144,7 +144,7 @@ struct UserCommand: AsyncParsableCommand {
         return ReportCell(members, "\(ban.id) of \(ban.scope.rawValue), \(ban.reason.rawValue), \(end)")
     }
 
-    private static func cards(of user: UserDetail) -> ReportCell {
+    private static func cards(of user: Administration.UserDetail) -> ReportCell {
         .counts(CardStatus.allCases.compactMap { status in user.cards[status].map { (status.rawValue, $0) } })
     }
 

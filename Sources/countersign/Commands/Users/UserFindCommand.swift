@@ -42,7 +42,7 @@ extension UserCommand {
                 found.isEmpty ? "No user has proven this \(phone == nil ? "document" : "number")." : nil)
         }
 
-        private func trait() throws -> UserTrait {
+        private func trait() throws -> Administration.UserTrait {
             try asUsage {
                 if let phone { return .phone(try PhoneNumber(fromCaller: phone)) }
                 guard case .document(let name) = try BanTarget.document(reading: document ?? "") else {

@@ -36,7 +36,7 @@ extension UserCommand {
                     + "networks with too many. This user's may be among them.")
         }
 
-        private static func permissions(_ history: UserHistory) -> ReportCell {
+        private static func permissions(_ history: Administration.UserHistory) -> ReportCell {
             .counts(
                 MessagingPermissionState.allCases.compactMap { state in
                     history.permissions[state].map { (state.rawValue.lowercased(), $0) }

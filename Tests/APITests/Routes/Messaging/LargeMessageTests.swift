@@ -100,7 +100,7 @@ struct LargeMessageTests {
                 let page = try await person.send("GET /streams/\(stream)/events?after=\(number)")
                 guard case .array(let events) = page["events"] else { throw Refusal(.notFound, "no events") }
                 #expect(events.count == 1 && events.first?["sequence"] == .integer(Int64(number + 1)))
-                #expect(page["more"] == .bool(number < 2) && page.body.count <= MessagePage.largest)
+                #expect(page["more"] == .bool(number < 2) && page.body.count <= Service.MessagePage.largest)
             }
         }
     }

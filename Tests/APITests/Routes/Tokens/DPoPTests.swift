@@ -116,7 +116,7 @@ struct DPoPTests {
 extension RouterBench {
     /// A user at a device whose key the test holds.
     fileprivate func signIn(_ user: String = "alice", with device: ProvingDevice) async throws -> SignedIn {
-        let request = DeviceRequest(
+        let request = Service.DeviceRequest(
             csr: try device.signer.layerCSR(deviceID: nil), presenceKey: nil, enrolmentToken: nil, captcha: nil,
             address: "192.0.2.1")
         let certified = try await fixture.certify(request)

@@ -24,7 +24,7 @@ struct StreamFilterTests {
         }
     }
 
-    private static func change(_ text: String) throws -> MetadataChange {
+    private static func change(_ text: String) throws -> Service.MetadataChange {
         .set(try StreamMetadata(try StrictJSON.parse(text.utf8), about: .newMetadata, within: .stream))
     }
 
@@ -97,7 +97,7 @@ struct StreamFilterTests {
                 #expect(try await Self.list(bench, ann, [topic: "news"]) == [opened], "\(change)")
                 #expect(try await Self.list(bench, ann, [topic: "null"]).isEmpty)
             }
-            let merge = MetadataChange.merge(try StrictJSON.parse(#"{"topic":"news"}"#.utf8))
+            let merge = Service.MetadataChange.merge(try StrictJSON.parse(#"{"topic":"news"}"#.utf8))
             _ = try await bench.context.changeSharedMetadata(merge, in: stream, for: ann)
             #expect(try await Self.list(bench, ann, [topic: "news"]).count == 2)
             // Private metadata is found by its owner only.

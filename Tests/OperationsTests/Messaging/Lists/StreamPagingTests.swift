@@ -21,7 +21,7 @@ struct StreamPagingTests {
         for number in 1...50 {
             let filter = try Filter(kind: kind, cursor: cursor, member: member, metadata: metadata, indexed: ["topic"])
             let page = try await bench.context.listMessageStreams(filter, for: session)
-            #expect(page.views.count <= MessageStreamPage.size)
+            #expect(page.views.count <= Service.MessageStreamPage.size)
             streams += page.views.map(\.stream.id.description)
             guard let next = page.cursor else { return (streams, number) }
             cursor = next

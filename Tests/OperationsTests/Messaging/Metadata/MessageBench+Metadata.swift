@@ -26,7 +26,7 @@ extension MessageBench {
     /// The metadata of a stream's messages as a user reads them, shared and private, by number. Messages without any
     /// are left out.
     func tags(_ stream: String, by session: Session) async throws -> [Int64: [JSONValue]] {
-        let range = try MessageRange(after: "0", before: nil, limit: nil)
+        let range = try Service.MessageRange(after: "0", before: nil, limit: nil)
         let views = try await context.readMessages(range, of: stream, for: session).views
         return views.reduce(into: [:]) { tags, view in
             let both = [view.metadata ?? .empty, view.privateMetadata ?? .empty].map(\.value)

@@ -59,7 +59,7 @@ struct MessageCopyTests {
             for _ in 0..<2 { try await bench.deleteCopy(of: message, by: bob) }
             let operations = try await bench.sync(anchor, for: bob).operations
             #expect(operations.map(\.change) == [.deleted] && operations[0].message == message.id)
-            let range = try MessageRange(after: "0", before: nil, limit: nil)
+            let range = try Service.MessageRange(after: "0", before: nil, limit: nil)
             for (person, isExpired) in [(ann, true), (bob, false)] {
                 let views = try await bench.context.readMessages(range, of: stream, for: person).views
                 #expect(views.map(\.message.isExpired) == [isExpired])

@@ -115,7 +115,7 @@ struct MessageMetadataTests {
                         try await bench.tag(bad, message, isPrivate: isPrivate, by: ann)
                     }
                 }
-                let change = MetadataChange.set(StreamMetadata(stored: bad))
+                let change = Service.MetadataChange.set(StreamMetadata(stored: bad))
                 await #expect(throws: Refusal(.malformedRequest, "")) {
                     _ = try await bench.context.changeSharedMessageMetadata(
                         change, of: message.id.description, in: stream, for: ann)

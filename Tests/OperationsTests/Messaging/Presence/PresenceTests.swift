@@ -37,7 +37,7 @@ struct PresenceTests {
         /// A device that waits for a change.
         ///
         /// - Parameter watched: a user that the device's user sees.
-        func wait(_ session: Session, for watched: Session? = nil) async throws -> Task<SyncAnswer, any Error> {
+        func wait(_ session: Session, for watched: Session? = nil) async throws -> Task<Service.SyncAnswer, any Error> {
             let anchor = try await bench.sync(.latest, for: session).anchor
             // A stranger, who is no longer watched after the first reading.
             let question = try watched.map { try PresenceTests.question([$0.userID, UserID(UUID())]) } ?? .nobody
@@ -53,15 +53,15 @@ struct PresenceTests {
         }
 
         /// Ends the wait of a device.
-        func leave(_ waiting: Task<SyncAnswer, any Error>, of session: Session) async throws {
+        func leave(_ waiting: Task<Service.SyncAnswer, any Error>, of session: Session) async throws {
             waiting.cancel()
             _ = try? await waiting.value
             try await PresenceTests.until { !context.node.online.holds(session.userID) }
         }
     }
 
-    private static func question(_ users: [UserID]) throws -> PresenceQuestion {
-        try #require(PresenceQuestion(users.map(\.description).joined(separator: ",")))
+    private static func question(_ users: [UserID]) throws -> Service.PresenceQuestion {
+        try #require(Service.PresenceQuestion(users.map(\.description).joined(separator: ",")))
     }
 
     private static func until(_ condition: () -> Bool) async throws {
@@ -175,8 +175,8 @@ struct PresenceTests {
                 people.keys
             }
             _ = try await admin.addBan(order, upTo: nil)
-        case .hidden: try await context.changeProfile(ProfileChange(presence: .hidden), for: bob)
-        case .hiding: try await context.changeProfile(ProfileChange(presence: .hidden), for: ann)
+        case .hidden: try await context.changeProfile(Service.ProfileChange(presence: .hidden), for: bob)
+        case .hiding: try await context.changeProfile(Service.ProfileChange(presence: .hidden), for: ann)
         case .erasure:
             let keys = people.keys
             try await context.write { transaction, events in
@@ -252,16 +252,16 @@ struct PresenceTests {
         try await Self.run { ann, bob, first, second in
             let watch = first.context.watchMessages(of: bob.userID)
             try await first.announce()
-            try await first.context.changeProfile(ProfileChange(presence: .hidden), for: bob)
+            try await first.context.changeProfile(Service.ProfileChange(presence: .hidden), for: bob)
             #expect(try await first.context.readProfile(bob).presence == .hidden)
             #expect(try await second.see(bob, by: ann) == UserPresence(of: bob.userID))
             #expect(try await second.see(ann, by: bob) == UserPresence(of: ann.userID))
-            try await first.context.changeProfile(ProfileChange(presence: .visible), for: bob)
+            try await first.context.changeProfile(Service.ProfileChange(presence: .visible), for: bob)
             #expect(try await second.see(bob, by: ann).isOnline)
-            try await first.context.changeProfile(ProfileChange(presence: .hidden), for: bob)
+            try await first.context.changeProfile(Service.ProfileChange(presence: .hidden), for: bob)
             watch.end()
             try await first.announce(isEnding: true)
-            try await first.context.changeProfile(ProfileChange(presence: .visible), for: bob)
+            try await first.context.changeProfile(Service.ProfileChange(presence: .visible), for: bob)
             #expect(try await second.see(bob, by: ann) == UserPresence(of: bob.userID))
         }
     }

@@ -21,8 +21,8 @@ struct MessageNoticeTests {
 
     /// Waits for a change, ten seconds at most.
     private func waiting(
-        _ bench: MessageBench, _ anchor: SyncAnchor, _ session: Session
-    ) async throws -> Task<SyncAnswer, any Error> {
+        _ bench: MessageBench, _ anchor: Service.SyncAnchor, _ session: Session
+    ) async throws -> Task<Service.SyncAnswer, any Error> {
         let answer = Task { try await bench.sync(anchor, wait: 10, for: session) }
         while !bench.context.node.typing.holds(session.userID) { await Task.yield() }
         return answer
@@ -237,7 +237,7 @@ struct MessageNoticeTests {
             let (ann, bob, stream) = try await pair(bench)
             for text in ["keep", "delete"] { try await bench.send(text, to: stream, by: ann) }
             try await bench.restored {
-                let range = try MessageRange(after: nil, before: nil, limit: "1")
+                let range = try Service.MessageRange(after: nil, before: nil, limit: "1")
                 let last = try await bench.context.readMessages(range, of: stream, for: bob).views[0].message
                 try await bench.context.deleteMessage(last.id.description, in: stream, for: ann)
             } then: { restored, _ in
@@ -261,7 +261,7 @@ struct MessageNoticeTests {
                 let stream = try await bench.open("conversation", by: ann)
                 _ = try await bench.context.changeSharedMetadata(.set(long), in: stream, for: ann)
             }
-            var (anchor, seen, pages) = (SyncAnchor.start, 0, 0)
+            var (anchor, seen, pages) = (Service.SyncAnchor.start, 0, 0)
             var hasMore = true
             while hasMore {
                 let page = try await bench.sync(anchor, for: ann)

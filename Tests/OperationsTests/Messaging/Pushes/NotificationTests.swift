@@ -83,7 +83,7 @@ struct NotificationTests {
             // No level is needed, and no proven number.
             let session = try await fixture.opened("alice", on: try await fixture.connectNewDevice()).session
             let change = PushEndpointChange(usual: .some(AuthorizationBench.endpoint("alice")))
-            try await context.changeProfile(ProfileChange(endpoints: change), for: session)
+            try await context.changeProfile(Service.ProfileChange(endpoints: change), for: session)
             let known = try await fixture.store.read { try UserRepository($0).find(session.userID) }
             let deliver = DeliverOutbox(of: context, send: { message, _ in pushes.take(message) })
             try await body(fixture, try #require(known), deliver, pushes)

@@ -76,7 +76,7 @@ struct PushDeviceTests {
             #expect(try await bench.context.readProfile(tablet).endpoints == nil)
             for change in [PushEndpointChange(usual: "arn:aws:sns:x"), PushEndpointChange(calls: "arn:aws:sns:x")] {
                 await #expect(throws: Refusal(.malformedRequest, "")) {
-                    try await bench.context.changeProfile(ProfileChange(endpoints: change), for: phone)
+                    try await bench.context.changeProfile(Service.ProfileChange(endpoints: change), for: phone)
                 }
             }
         }
@@ -88,11 +88,11 @@ struct PushDeviceTests {
             let ann = try await bench.people.person("ann")
             let calls = AuthorizationBench.endpoint("calls")
             try await bench.context.changeProfile(
-                ProfileChange(endpoints: PushEndpointChange(calls: .some(calls))), for: ann)
+                Service.ProfileChange(endpoints: PushEndpointChange(calls: .some(calls))), for: ann)
             let both = try await bench.context.readProfile(ann).endpoints
             #expect(both?.usual == AuthorizationBench.endpoint("ann") && both?.calls == calls)
             try await bench.context.changeProfile(
-                ProfileChange(endpoints: PushEndpointChange(usual: .some(nil))), for: ann)
+                Service.ProfileChange(endpoints: PushEndpointChange(usual: .some(nil))), for: ann)
             let one = try await bench.context.readProfile(ann).endpoints
             #expect(one?.usual == nil && one?.calls == calls)
         }

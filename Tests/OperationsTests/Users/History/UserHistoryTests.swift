@@ -82,7 +82,7 @@ struct UserHistoryTests {
             let connection = try await fixture.connectNewDevice()
             let key = fixture.registration.keyID
             func affected() async throws -> (users: [String], sessions: [SessionID]) {
-                var found: [AffectedSession] = []
+                var found: [Administration.AffectedSession] = []
                 let counts = try await fixture.admin.listAffected(by: [key]) { found += $0 }
                 #expect(counts.sessions == found.count && counts.users == Set(found.map(\.userID)).count)
                 return (found.map(\.externalID).sorted(), found.map(\.sessionID))
@@ -133,9 +133,9 @@ struct ProviderUserHistoryTests {
             }
             try await WriteSignIns(fixture.context)()
             let first = try await fixture.context.readUserHistory("alice", of: provider, after: nil)
-            #expect(first.events.count == ProviderUserHistory.size && first.devices.count == 16)
+            #expect(first.events.count == Service.ProviderUserHistory.size && first.devices.count == 16)
             let second = try await fixture.context.readUserHistory("alice", of: provider, after: first.cursor)
-            #expect(second.events.count == 60 - ProviderUserHistory.size && second.cursor == nil)
+            #expect(second.events.count == 60 - Service.ProviderUserHistory.size && second.cursor == nil)
             #expect(second.devices.isEmpty)
             let events = first.events + second.events
             #expect(events.map(\.place.at) == events.map(\.place.at).sorted(by: >))
