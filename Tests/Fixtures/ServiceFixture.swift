@@ -15,7 +15,7 @@ package struct ServiceFixture: Sendable {
     package let clock: Clock
     package let policy: CurrentPolicy
     package let signer: ProviderSigner
-    package let registration: ProviderRegistration
+    package let registration: Administration.ProviderRegistration
     package let sessions: SessionCache
     package let certificates: CertificateCache
     package let providers: ProviderCache
@@ -188,7 +188,7 @@ package struct ServiceFixture: Sendable {
     }
 
     /// The provider's backend, proved by a bearer token of its first key.
-    package func backend() async throws -> ProvenProvider {
+    package func backend() async throws -> Service.ProvenProvider {
         try await context.authenticateProvider(
             try signer.providerToken(
                 provider: registration.provider.id, kid: registration.keyID, realm: Self.realm, now: clock.now),
@@ -196,7 +196,8 @@ package struct ServiceFixture: Sendable {
     }
 
     /// A fresh proof of the provider's; `nil` for its first key.
-    package func proof(of other: ProviderSigner? = nil, _ key: ProviderKeyID? = nil) async throws -> FreshProof {
+    package func proof(of other: ProviderSigner? = nil, _ key: ProviderKeyID? = nil) async throws -> Service.FreshProof
+    {
         try await context.proof(
             of: other ?? signer, key ?? registration.keyID, registration.provider.id, clock.now)
     }
@@ -209,7 +210,7 @@ package struct ServiceFixture: Sendable {
     }
 
     /// A session's opening by a user.
-    package func opened(_ user: String, on connection: ClientConnection) async throws -> OpenedSession {
+    package func opened(_ user: String, on connection: ClientConnection) async throws -> Service.OpenedSession {
         try await context.openSession(
             identityToken: try identityToken(user, on: connection), applicationID: nil, on: connection)
     }

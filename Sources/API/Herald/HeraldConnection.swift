@@ -17,7 +17,7 @@ final class HeraldConnection: Sendable {
         case authenticate(String)
         case judge(Service.HeldSession)
         case call(HeraldCallQueue.Running, Service.HeldSession)
-        case watch(MessageWatch)
+        case watch(Service.MessageWatch)
     }
 
     struct Value: Sendable {

@@ -36,7 +36,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let output = HeraldOutput()
     var state: HeraldState
     var held: Service.HeldSession?
-    var watch: MessageWatch?
+    var watch: Service.MessageWatch?
     /// Whether a sync request is due on the push channels.
     var isPushDue = false
     /// Whether the store could not be queried about the session. It is queried again a tick later.

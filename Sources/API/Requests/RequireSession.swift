@@ -62,7 +62,7 @@ struct RequireSession: RouterMiddleware {
 
     private func create(
         _ token: String, _ applicationID: String?, _ named: String?, on connection: ClientConnection
-    ) async throws -> OpenedSession {
+    ) async throws -> Service.OpenedSession {
         do {
             if let named, named != service.realm {
                 throw Refusal.foreignRealm
@@ -82,10 +82,10 @@ struct RequireSession: RouterMiddleware {
 /// An action failed after its request had opened a session. The session exists, so the response must contain it.
 struct ActionFailedAfterSignIn: Error {
     let cause: any Error
-    let opened: OpenedSession
+    let opened: Service.OpenedSession
 }
 
-extension OpenedSession {
+extension Service.OpenedSession {
     /// Counts a sign-in, and the claims that it came without. The request's log line names its provider, app and device.
     func count() {
         ResponseCarrier.current?.note(RequestParties(session))
@@ -98,7 +98,7 @@ extension OpenedSession {
 
 extension Response {
     /// Adds the token of the opened session to the response.
-    mutating func report(_ opened: OpenedSession) {
+    mutating func report(_ opened: Service.OpenedSession) {
         headers[values: .layerUserID] = [opened.session.userID.description]
         headers[values: .layerSessionToken] = [opened.token?.text.reveal() ?? ""]
         headers[values: .layerSessionTTL] = [String(opened.lifetime)]

@@ -7,23 +7,23 @@ import Synchronization
 /// few clients want PEM, which is a third longer.
 final class RevocationListBuffers: Sendable {
     private struct Made {
-        let list: RevocationListDocument
+        let list: PublishRevocationList.Document
         let buffer: ByteBuffer
     }
 
     private let der = Mutex<Made?>(nil)
     private let pem = Mutex<Made?>(nil)
 
-    func der(of list: RevocationListDocument) -> ByteBuffer {
+    func der(of list: PublishRevocationList.Document) -> ByteBuffer {
         Self.buffer(of: list, der) { ByteBuffer(bytes: list.der) }
     }
 
-    func pem(of list: RevocationListDocument) -> ByteBuffer {
+    func pem(of list: PublishRevocationList.Document) -> ByteBuffer {
         Self.buffer(of: list, pem) { ByteBuffer(string: Self.pem(list.der)) }
     }
 
     private static func buffer(
-        of list: RevocationListDocument, _ last: borrowing Mutex<Made?>, make: () -> ByteBuffer
+        of list: PublishRevocationList.Document, _ last: borrowing Mutex<Made?>, make: () -> ByteBuffer
     ) -> ByteBuffer {
         last.withLock { last in
             if let last, last.list === list { return last.buffer }

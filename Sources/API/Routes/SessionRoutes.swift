@@ -117,7 +117,7 @@ struct SessionRoutes: Sendable {
         }
     }
 
-    private func answer(_ opened: OpenedSession, _ status: HTTPResponse.Status) -> Response {
+    private func answer(_ opened: Service.OpenedSession, _ status: HTTPResponse.Status) -> Response {
         let session = opened.session
         return .json(
             status: status,

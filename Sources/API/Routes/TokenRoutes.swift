@@ -184,7 +184,7 @@ struct TokenRoutes: Sendable {
     /// 6749 §2.3).
     private func caller(
         of request: Request, for scope: ProviderScope, at cost: CallCost
-    ) async throws -> (ProvenProvider, FormBody) {
+    ) async throws -> (Service.ProvenProvider, FormBody) {
         let maximum = service.policy[\.requests].maximumBody
         guard request.bearer == nil, request.hasForm else {
             let caller = try await service.caller(of: request, for: scope, at: cost)

@@ -3,45 +3,7 @@ import Domain
 import Foundation
 import Repositories
 
-/// The conditions for entries of the audit log.
-package struct AuditFilter: Sendable {
-    /// The whole subjects; `nil` for any.
-    private let subjects: [String]?
-    private let event: String?
-    /// The time before which entries are ignored; `nil` for all entries.
-    let since: Date?
-
-    /// - Parameters:
-    ///   - subject: the whole subject, such as `user 0192…`, or its id alone.
-    ///   - event: the name of an event.
-    ///   - since: `nil` for all entries of the log.
-    /// - Throws: `Refusal` `malformed_request` for an event that does not exist.
-    package init(subject: String? = nil, event: String? = nil, since: Date? = nil) throws(Refusal) {
-        if let event, AuditRepository.Event(rawValue: event) == nil {
-            throw Refusal.unknownChoice(of: "event", AuditRepository.Event.self)
-        }
-        self.init(subjects: subject.map(AuditSubject.meant), event, since)
-    }
-
-    /// - Parameter subjects: whole subjects, such as ``Administration/auditSubjects(meantBy:mayBeNew:)`` returns them.
-    /// - Throws: `Refusal` `malformed_request` for an event that does not exist.
-    package init(subjects: [String], event: String?, since: Date?) throws(Refusal) {
-        let rest = try AuditFilter(event: event, since: since)
-        self.init(subjects: subjects, rest.event, rest.since)
-    }
-
-    private init(subjects: [String]?, _ event: String?, _ since: Date?) {
-        (self.subjects, self.event, self.since) = (subjects, event, since)
-    }
-
-    /// The keys to search by, for which the log has indexes; empty if the filter has only a time.
-    var keys: [AuditChainRepository.Key] {
-        guard let subjects else { return event.map { [.event($0)] } ?? [] }
-        return subjects.map { .subject($0) }
-    }
-}
-
-package extension AuditFilter {
+package extension ReadAudit.Filter {
     /// Whether every entry passes the filter.
     var isOpen: Bool { subjects == nil && event == nil && since == nil }
 
@@ -53,6 +15,44 @@ package extension AuditFilter {
 }
 
 package extension ReadAudit {
+    /// The conditions for entries of the audit log.
+    struct Filter: Sendable {
+        /// The whole subjects; `nil` for any.
+        private let subjects: [String]?
+        private let event: String?
+        /// The time before which entries are ignored; `nil` for all entries.
+        let since: Date?
+
+        /// - Parameters:
+        ///   - subject: the whole subject, such as `user 0192…`, or its id alone.
+        ///   - event: the name of an event.
+        ///   - since: `nil` for all entries of the log.
+        /// - Throws: `Refusal` `malformed_request` for an event that does not exist.
+        package init(subject: String? = nil, event: String? = nil, since: Date? = nil) throws(Refusal) {
+            if let event, AuditRepository.Event(rawValue: event) == nil {
+                throw Refusal.unknownChoice(of: "event", AuditRepository.Event.self)
+            }
+            self.init(subjects: subject.map(AuditSubject.meant), event, since)
+        }
+
+        /// - Parameter subjects: whole subjects, such as ``Administration/auditSubjects(meantBy:mayBeNew:)`` returns them.
+        /// - Throws: `Refusal` `malformed_request` for an event that does not exist.
+        package init(subjects: [String], event: String?, since: Date?) throws(Refusal) {
+            let rest = try Filter(event: event, since: since)
+            self.init(subjects: subjects, rest.event, rest.since)
+        }
+
+        private init(subjects: [String]?, _ event: String?, _ since: Date?) {
+            (self.subjects, self.event, self.since) = (subjects, event, since)
+        }
+
+        /// The keys to search by, for which the log has indexes; empty if the filter has only a time.
+        var keys: [AuditChainRepository.Key] {
+            guard let subjects else { return event.map { [.event($0)] } ?? [] }
+            return subjects.map { .subject($0) }
+        }
+    }
+
     /// How many entries one statement scans, and how many of those without a number are read.
     internal static let window: Int64 = 2000
     /// How many entries are read by an index at once.
@@ -61,7 +61,7 @@ package extension ReadAudit {
     /// The last entries that pass a filter, oldest first.
     ///
     /// - Parameter end: only entries before this number; `nil` to include entries that are not chained yet.
-    func search(_ filter: AuditFilter, before end: Int64? = nil, count: Int) async throws -> [Entry] {
+    func search(_ filter: Filter, before end: Int64? = nil, count: Int) async throws -> [Entry] {
         let (found, end) = try await newest(filter, before: end)
         let missing = count - found.count
         guard missing > 0 else { return found.prefix(count).reversed() }
@@ -73,14 +73,14 @@ package extension ReadAudit {
     }
 
     /// The unchained entries that pass, newest first, and the number before which to continue.
-    private func newest(_ filter: AuditFilter, before end: Int64?) async throws -> (found: [Entry], before: Int64) {
+    private func newest(_ filter: Filter, before end: Int64?) async throws -> (found: [Entry], before: Int64) {
         if let end { return ([], end) }
         let (found, through) = try await unchained(limit: Int(Self.window), filter.admits)
         return (found, through &+ 1)
     }
 
     /// The newest entries since a time, newest first. The log is read backwards until its entries are older.
-    private func latest(_ filter: AuditFilter, before end: Int64, count: Int) async throws -> [Entry] {
+    private func latest(_ filter: Filter, before end: Int64, count: Int) async throws -> [Entry] {
         var (found, through) = ([Entry](), end &- 1)
         while found.count < count, through > 0 {
             let page = try await entries(after: through - Self.window, through: through)
@@ -93,7 +93,7 @@ package extension ReadAudit {
     }
 
     /// The newest entries of each key of the filter, newest first.
-    private func indexed(_ filter: AuditFilter, before end: Int64, count: Int) async throws -> [Entry] {
+    private func indexed(_ filter: Filter, before end: Int64, count: Int) async throws -> [Entry] {
         var found: [Entry] = []
         for key in filter.keys {
             var (own, before) = ([Entry](), end)
@@ -110,7 +110,7 @@ package extension ReadAudit {
     }
 }
 
-extension AuditFilter {
+extension ReadAudit.Filter {
     /// Whether all entries before some others are too old.
     fileprivate func ends(_ page: [ReadAudit.Entry]) -> Bool {
         since.map { since in !page.isEmpty && page.allSatisfy { $0.entry.at < since } } ?? false

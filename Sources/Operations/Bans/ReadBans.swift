@@ -2,22 +2,22 @@ import Database
 import Domain
 import Repositories
 
-/// A ban with its entries.
-package struct BanSummary: Sendable {
-    package let ban: Ban
-    /// The named subject comes first. Empty if the ban has ended and its user was erased.
-    package let entries: [BanEntry]
-}
-
 /// A ban with its notes.
 package struct BanDetail: Sendable {
-    package let summary: BanSummary
+    package let summary: Administration.BanSummary
     /// The admin's finding; `nil` if none was written, or the user was erased.
     package let note: String?
     package let liftNote: String?
 }
 
 package extension Administration {
+    /// A ban with its entries.
+    struct BanSummary: Sendable {
+        package let ban: Ban
+        /// The named subject comes first. Empty if the ban has ended and its user was erased.
+        package let entries: [BanEntry]
+    }
+
     /// The newest bans.
     ///
     /// - Parameters:

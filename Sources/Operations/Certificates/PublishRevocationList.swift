@@ -6,20 +6,6 @@ import Foundation
 import Repositories
 import Synchronization
 
-/// A published revocation list. Its identity as an object lets callers cache other forms of it.
-package final class RevocationListDocument: Sendable {
-    /// The list's number, which only rises (RFC 5280 §5.2.3).
-    package let number: Int64
-    package let der: [UInt8]
-    /// The number of listed certificates.
-    let entries: Int64
-    let thisUpdate: Date
-
-    init(_ list: RevocationListRepository.Published) {
-        (number, der, entries, thisUpdate) = (list.number, list.der, list.entries, list.thisUpdate)
-    }
-}
-
 /// The current revocation list, from memory. It is made again after a revocation, and before it is an hour old. It is
 /// made once for all waiting callers, and outside every writing transaction.
 ///
@@ -42,19 +28,19 @@ package final class PublishRevocationList: Sendable {
     static let shortList: Int64 = 1000
 
     private struct State {
-        var list: RevocationListDocument?
+        var list: Document?
         /// Whether a certificate may have been revoked since.
         var isSuspected = true
-        var making: Task<RevocationListDocument, any Error>?
+        var making: Task<Document, any Error>?
         /// No long list is made before this time.
         var pausedUntil: ContinuousClock.Instant?
     }
 
     private enum Step {
-        case serve(RevocationListDocument)
-        case wait(Task<RevocationListDocument, any Error>)
+        case serve(Document)
+        case wait(Task<Document, any Error>)
         /// The list in progress may lack certificates that were revoked after it was begun.
-        case waitForTheNext(Task<RevocationListDocument, any Error>)
+        case waitForTheNext(Task<Document, any Error>)
     }
 
     package init(store: any Database, authority: CertificateAuthority, environment: Environment) {
@@ -68,6 +54,20 @@ package final class PublishRevocationList: Sendable {
 }
 
 package extension PublishRevocationList {
+    /// A published revocation list. Its identity as an object lets callers cache other forms of it.
+    final class Document: Sendable {
+        /// The list's number, which only rises (RFC 5280 §5.2.3).
+        package let number: Int64
+        package let der: [UInt8]
+        /// The number of listed certificates.
+        let entries: Int64
+        let thisUpdate: Date
+
+        init(_ list: RevocationListRepository.Published) {
+            (number, der, entries, thisUpdate) = (list.number, list.der, list.entries, list.thisUpdate)
+        }
+    }
+
     /// Records that a certificate may have been revoked. The next caller reads the store.
     func suspect() {
         state.withLock { $0.isSuspected = true }
@@ -79,7 +79,7 @@ package extension PublishRevocationList {
     /// The current list. It does not read the store if nothing was revoked since the last one.
     ///
     /// - Throws: `Refusal` `unavailable` if no list is recent enough.
-    func document() async throws -> RevocationListDocument {
+    func document() async throws -> Document {
         let now = environment.now()
         var failure: any Error = Refusal.revocationListChanging
         for _ in 0..<4 {
@@ -120,11 +120,11 @@ package extension PublishRevocationList {
         return serving.map { .serve($0) } ?? .wait(making)
     }
 
-    private static func mayBeServed(_ list: RevocationListDocument, now: Date) -> Bool {
+    private static func mayBeServed(_ list: Document, now: Date) -> Bool {
         now.timeIntervalSince(list.thisUpdate) < servedAge
     }
 
-    private func make() async throws -> RevocationListDocument {
+    private func make() async throws -> Document {
         do {
             let list = try await refreshed()
             state.withLock { state in
@@ -146,7 +146,7 @@ package extension PublishRevocationList {
     }
 
     /// The published list if it is still complete, otherwise a new one.
-    private func refreshed() async throws -> RevocationListDocument {
+    private func refreshed() async throws -> Document {
         // If another node was faster, its list is used, or the next one is made.
         for _ in 0..<8 {
             let now = environment.now()
@@ -161,7 +161,7 @@ package extension PublishRevocationList {
             {
                 if let known = state.withLock({ $0.list }), known.number == heading.number { return known }
                 let current = try await store.snapshot { try RevocationListRepository($0).current() }
-                if let current, current.number == heading.number { return RevocationListDocument(current) }
+                if let current, current.number == heading.number { return Document(current) }
                 continue
             }
             let entries = try await entries(now: now)
@@ -173,7 +173,7 @@ package extension PublishRevocationList {
             let isPublished = try await store.transaction { transaction in
                 try RevocationListRepository(transaction).publish(published, after: last)
             }
-            if isPublished { return RevocationListDocument(published) }
+            if isPublished { return Document(published) }
         }
         throw Refusal.revocationListChanging
     }

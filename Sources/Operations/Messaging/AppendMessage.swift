@@ -4,28 +4,28 @@ import Encoding
 import Foundation
 import Repositories
 
-package struct NewMessage: Sendable {
-    let id: MessageID
-    let body: MessageBody
-    let inReplyTo: MessageID?
+package extension Service {
+    struct NewMessage: Sendable {
+        let id: MessageID
+        let body: MessageBody
+        let inReplyTo: MessageID?
 
-    /// Parses a request.
-    ///
-    /// - Throws: `Refusal` `malformed_request`, `payload_too_large`.
-    package init(id: String, parts: JSONValue, inReplyTo: String?) throws(Refusal) {
-        guard let id = MessageID(id[...]) else { throw Refusal.notUUID(.newID) }
-        self.id = id
-        body = try MessageBody(parts)
-        self.inReplyTo = try inReplyTo.map { text throws(Refusal) in
-            guard let reply = MessageID(text[...]) else {
-                throw Refusal.notUUID(.repliedMessage)
+        /// Parses a request.
+        ///
+        /// - Throws: `Refusal` `malformed_request`, `payload_too_large`.
+        package init(id: String, parts: JSONValue, inReplyTo: String?) throws(Refusal) {
+            guard let id = MessageID(id[...]) else { throw Refusal.notUUID(.newID) }
+            self.id = id
+            body = try MessageBody(parts)
+            self.inReplyTo = try inReplyTo.map { text throws(Refusal) in
+                guard let reply = MessageID(text[...]) else {
+                    throw Refusal.notUUID(.repliedMessage)
+                }
+                return reply
             }
-            return reply
         }
     }
-}
 
-package extension Service {
     /// Appends a message to a stream, with a number and a time. A repetition gets the same response and has no effect.
     ///
     /// - Throws: `Refusal` `not_found` for a stream that the user cannot see, for another user's message id, and for a

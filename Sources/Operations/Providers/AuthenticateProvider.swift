@@ -5,53 +5,53 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A provider's backend, and the key that authenticated it.
-package struct ProvenProvider: Sendable {
-    /// The provider as this process has cached it.
-    package let known: CachedProvider
-    let keyID: ProviderKeyID
-    /// The permitted actions: all of them, except with an access token.
-    var scopes = Set(ProviderScope.allCases)
-
-    package var id: ProviderID { known.provider.id }
-
-    /// Checks the key and the provider again, in the transaction that acts. Either may have ended since the proof, and
-    /// the node's cache may not know it yet.
-    ///
-    /// - Throws: `Refusal` `provider_token_invalid`.
-    func requireActive(in transaction: any Transaction) throws {
-        try Self.requireActive(keyID, of: id, in: transaction)
-    }
-
-    static func requireActive(
-        _ key: ProviderKeyID, of provider: ProviderID, in transaction: any Transaction
-    ) throws {
-        guard try ProviderKeyRepository(transaction).mayAct(key, for: provider) else {
-            throw Refusal.providerKeyEnded
-        }
-    }
-}
-
-/// A provider's backend that authenticated by a token made for this one request.
-///
-/// Changes of the receivers of events and of the valid keys require this type, not ``ProvenProvider``, so a stolen
-/// access token cannot make them.
-package struct FreshProof: Sendable {
-    /// The provider, with the key that signed the proof.
-    let provider: ProvenProvider
-
-    fileprivate init(_ provider: ProvenProvider) { self.provider = provider }
-
-    package var id: ProviderID { provider.id }
-
-    /// Checks the key and the provider again: see ``ProvenProvider``.
-    ///
-    /// - Throws: `Refusal` `provider_token_invalid`.
-    func requireActive(in transaction: any Transaction) throws { try provider.requireActive(in: transaction) }
-}
-
 /// Authenticates a provider's backend by a token that one of its keys signed, and counts the call for this provider.
 package extension Service {
+    /// A provider's backend, and the key that authenticated it.
+    struct ProvenProvider: Sendable {
+        /// The provider as this process has cached it.
+        package let known: CachedProvider
+        let keyID: ProviderKeyID
+        /// The permitted actions: all of them, except with an access token.
+        var scopes = Set(ProviderScope.allCases)
+
+        package var id: ProviderID { known.provider.id }
+
+        /// Checks the key and the provider again, in the transaction that acts. Either may have ended since the proof, and
+        /// the node's cache may not know it yet.
+        ///
+        /// - Throws: `Refusal` `provider_token_invalid`.
+        func requireActive(in transaction: any Transaction) throws {
+            try Self.requireActive(keyID, of: id, in: transaction)
+        }
+
+        static func requireActive(
+            _ key: ProviderKeyID, of provider: ProviderID, in transaction: any Transaction
+        ) throws {
+            guard try ProviderKeyRepository(transaction).mayAct(key, for: provider) else {
+                throw Refusal.providerKeyEnded
+            }
+        }
+    }
+
+    /// A provider's backend that authenticated by a token made for this one request.
+    ///
+    /// Changes of the receivers of events and of the valid keys require this type, not ``Service/ProvenProvider``, so a stolen
+    /// access token cannot make them.
+    struct FreshProof: Sendable {
+        /// The provider, with the key that signed the proof.
+        let provider: ProvenProvider
+
+        fileprivate init(_ provider: ProvenProvider) { self.provider = provider }
+
+        package var id: ProviderID { provider.id }
+
+        /// Checks the key and the provider again: see ``Service/ProvenProvider``.
+        ///
+        /// - Throws: `Refusal` `provider_token_invalid`.
+        func requireActive(in transaction: any Transaction) throws { try provider.requireActive(in: transaction) }
+    }
+
     /// A client's authentication in a form: `client_assertion`, `client_assertion_type`, and optionally `client_id` (RFC
     /// 7521 §4.2).
     struct ShownAssertion: Sendable {

@@ -5,40 +5,41 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A session as it is returned to its device.
-package struct OpenedSession: Sendable {
-    package let session: Session
-    /// Its token, if it is new. It is returned only once.
-    package let token: SessionToken?
-    /// The user's address in the API: `<provider slug>/<external id>`.
-    package let address: String
-    /// How far the user is verified.
-    package let assurance: Assurance
-    /// When the session expires at the latest.
-    package let expiresAt: Date
-    /// Seconds from now until the expiry.
-    package let lifetime: Int
-    /// Seconds without use after which it is challenged.
-    package let idleLifetime: Int
-    /// The names of the identity token's claims about the user that were ignored.
-    package let ignoredClaims: [String]
-
-    init(
-        session: Session, token: SessionToken?, address: String, assurance: Assurance, now: Date, policy: SessionPolicy,
-        ignored: [IgnoredClaim] = []
-    ) {
-        ignoredClaims = ignored.map(\.name)
-        self.session = session
-        self.token = token
-        self.address = address
-        self.assurance = assurance
-        expiresAt = session.expiry(policy: policy)
-        lifetime = max(0, Int(saturating: expiresAt.timeIntervalSince(now)))
-        idleLifetime = Int(policy.idleLifetime)
-    }
-}
-
 package extension Service {
+    /// A session as it is returned to its device.
+    struct OpenedSession: Sendable {
+        package let session: Session
+        /// Its token, if it is new. It is returned only once.
+        package let token: SessionToken?
+        /// The user's address in the API: `<provider slug>/<external id>`.
+        package let address: String
+        /// How far the user is verified.
+        package let assurance: Assurance
+        /// When the session expires at the latest.
+        package let expiresAt: Date
+        /// Seconds from now until the expiry.
+        package let lifetime: Int
+        /// Seconds without use after which it is challenged.
+        package let idleLifetime: Int
+        /// The names of the identity token's claims about the user that were ignored.
+        package let ignoredClaims: [String]
+
+        init(
+            session: Session, token: SessionToken?, address: String, assurance: Assurance, now: Date,
+            policy: SessionPolicy,
+            ignored: [IgnoredClaim] = []
+        ) {
+            ignoredClaims = ignored.map(\.name)
+            self.session = session
+            self.token = token
+            self.address = address
+            self.assurance = assurance
+            expiresAt = session.expiry(policy: policy)
+            lifetime = max(0, Int(saturating: expiresAt.timeIntervalSince(now)))
+            idleLifetime = Int(policy.idleLifetime)
+        }
+    }
+
     /// The sessions of a session's user that have not ended, oldest first, each with its current state.
     func listSessions(
         for session: Session

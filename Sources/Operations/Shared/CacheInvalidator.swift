@@ -102,9 +102,13 @@ package final class CacheInvalidator: Sendable {
 }
 
 package extension CacheInvalidator {
+    /// The store was restored to an earlier state while this process had it open, so the process's key of nonces is
+    /// outdated.
+    struct StoreRestored: Error {}
+
     /// Commits a heartbeat if it is due, and reads the changes since the last time.
     ///
-    /// - Throws: `Refusal` `unavailable`, ``StoreRestored``, or the store's error.
+    /// - Throws: `Refusal` `unavailable`, ``CacheInvalidator/StoreRestored``, or the store's error.
     func poll() async throws {
         if let beat = beginBeat() { try await commit(beat) }
         try await look()
@@ -200,7 +204,7 @@ package extension CacheInvalidator {
     ///
     /// - Parameter onFailure: called with the first of consecutive failures, and every ten seconds while they last.
     /// - Throws: `StoreError.notUsable` after the store was moved. This process's caches are then invalid, even if the
-    ///   store is reopened. ``StoreRestored``.
+    ///   store is reopened. ``CacheInvalidator/StoreRestored``.
     func run(onFailure: @escaping @Sendable (any Error) -> Void) async throws {
         let signal = LoopSignal()
         state.withLock { $0.signal = signal }
@@ -260,7 +264,3 @@ package extension CacheInvalidator {
 
     private var maximumAge: Duration { .seconds(policy[\.bans].maximumStaleness) }
 }
-
-/// The store was restored to an earlier state while this process had it open, so the process's key of nonces is
-/// outdated.
-package struct StoreRestored: Error {}

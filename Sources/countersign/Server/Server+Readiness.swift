@@ -41,7 +41,7 @@ extension Server {
                 metadata: ["to": "\(place)"]
             )
             throw StoreError.notUsable(.moved(to: place))
-        } catch let restored as StoreRestored {
+        } catch let restored as CacheInvalidator.StoreRestored {
             logger.critical("the store was restored while this node ran: it ends; start it again")
             throw restored
         }

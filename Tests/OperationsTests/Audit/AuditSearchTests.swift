@@ -29,24 +29,25 @@ struct AuditSearchTests {
             // Not chained yet.
             try await append(.phoneFrozen, ada)
             let read = ReadAudit(store: store)
-            func events(_ filter: AuditFilter, before end: Int64? = nil, count: Int = 10) async throws -> [String] {
+            func events(_ filter: ReadAudit.Filter, before end: Int64? = nil, count: Int = 10) async throws -> [String]
+            {
                 try await read.search(filter, before: end, count: count).map(\.entry.event)
             }
             let all = ["user_erased", "phone_verified", "phone_frozen"]
-            #expect(try await events(AuditFilter(subject: ada.description)) == all)
-            #expect(try await events(AuditFilter(subject: "user \(ada)")) == all)
-            #expect(try await events(AuditFilter(subject: ada.description), count: 2) == Array(all.suffix(2)))
-            #expect(try await events(AuditFilter(subject: String(ada.description.dropFirst()))).isEmpty)
-            #expect(try await events(AuditFilter(event: "phone_verified")).count == 2)
-            #expect(try await events(AuditFilter(event: "phone_verified", since: clock.now)).count == 1)
-            #expect(try await events(AuditFilter(subject: ben.description, since: clock.now)).isEmpty)
+            #expect(try await events(ReadAudit.Filter(subject: ada.description)) == all)
+            #expect(try await events(ReadAudit.Filter(subject: "user \(ada)")) == all)
+            #expect(try await events(ReadAudit.Filter(subject: ada.description), count: 2) == Array(all.suffix(2)))
+            #expect(try await events(ReadAudit.Filter(subject: String(ada.description.dropFirst()))).isEmpty)
+            #expect(try await events(ReadAudit.Filter(event: "phone_verified")).count == 2)
+            #expect(try await events(ReadAudit.Filter(event: "phone_verified", since: clock.now)).count == 1)
+            #expect(try await events(ReadAudit.Filter(subject: ben.description, since: clock.now)).isEmpty)
             // The first page's first entry continues it.
-            let page = try await read.search(try AuditFilter(event: "session_ended"), count: 3)
+            let page = try await read.search(try ReadAudit.Filter(event: "session_ended"), count: 3)
             let first = try #require(page.first?.place?.sequence)
-            let before = try await read.search(try AuditFilter(event: "session_ended"), before: first, count: 3)
+            let before = try await read.search(try ReadAudit.Filter(event: "session_ended"), before: first, count: 3)
             #expect(before.compactMap { $0.place?.sequence } == [first - 3, first - 2, first - 1])
-            #expect(try await events(AuditFilter(subject: ada.description), before: 2) == ["user_erased"])
-            #expect(throws: Refusal(.malformedRequest, "")) { _ = try AuditFilter(event: "phone_verifed") }
+            #expect(try await events(ReadAudit.Filter(subject: ada.description), before: 2) == ["user_erased"])
+            #expect(throws: Refusal(.malformedRequest, "")) { _ = try ReadAudit.Filter(event: "phone_verifed") }
         }
     }
 
@@ -63,14 +64,14 @@ struct AuditSearchTests {
                 try await seal(signingAll: true)
             }
             let read = ReadAudit(store: store)
-            let found = try await read.search(try AuditFilter(subject: id), count: 100)
+            let found = try await read.search(try ReadAudit.Filter(subject: id), count: 100)
             #expect(found.map(\.entry.subject) == kinds.map { "\($0.rawValue) \(id)" })
-            let page = try await read.search(try AuditFilter(subject: id), count: 4)
+            let page = try await read.search(try ReadAudit.Filter(subject: id), count: 4)
             #expect(page.map(\.entry.id) == found.suffix(4).map(\.entry.id))
             let before = try await read.search(
-                try AuditFilter(subject: id), before: page.first?.place?.sequence, count: 4)
+                try ReadAudit.Filter(subject: id), before: page.first?.place?.sequence, count: 4)
             #expect(before.map(\.entry.id) == found.dropLast(4).suffix(4).map(\.entry.id))
-            #expect(try await read.search(try AuditFilter(subject: id), before: .min, count: 4).isEmpty)
+            #expect(try await read.search(try ReadAudit.Filter(subject: id), before: .min, count: 4).isEmpty)
         }
     }
 }

@@ -18,7 +18,7 @@ struct AuditedActsTests {
         }
     }
 
-    private func text(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
+    private func text(_ opened: Service.OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
 
     @Test("Issuance and revocation name certificate, device and reason")
     func certificates() async throws {

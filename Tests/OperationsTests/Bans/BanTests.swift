@@ -12,7 +12,7 @@ import Testing
 struct BanTests {
     private static let banned = Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))
 
-    private func text(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
+    private func text(_ opened: Service.OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
 
     @Test("ends every session of the user on every device and nobody else's, in one transaction with its record")
     func sessions() async throws {

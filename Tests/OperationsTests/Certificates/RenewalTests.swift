@@ -40,7 +40,7 @@ struct RenewalTests {
         return made
     }
 
-    private func text(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
+    private func text(_ opened: Service.OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
 
     /// A serial as `openssl` writes it: an integer has no leading zero bytes.
     private static func written(_ serial: String) -> String {

@@ -44,9 +44,9 @@ struct RevocationListTests {
             let store = CountingStore(fixture.store)
             let publish = try Self.publisher(fixture, store)
             func ask(_ count: Int) async throws -> Set<ObjectIdentifier> {
-                try await withThrowingTaskGroup(of: RevocationListDocument.self) { group in
+                try await withThrowingTaskGroup(of: PublishRevocationList.Document.self) { group in
                     for _ in 0..<count { group.addTask { try await publish.document() } }
-                    var lists: [RevocationListDocument] = []
+                    var lists: [PublishRevocationList.Document] = []
                     for try await list in group { lists.append(list) }
                     #expect(lists.allSatisfy { $0.entries == 1000 && $0.number == 1 })
                     return Set(lists.map(ObjectIdentifier.init))

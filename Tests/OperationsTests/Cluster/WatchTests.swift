@@ -163,12 +163,12 @@ struct WatchTests {
             _ = try await RestoreStore(
                 restored: fixture.store, replaced: nil, keys: fixture.personalKeys,
                 environment: Environment(now: { fixture.clock.now }), actor: "admin test")(reason: nil)
-            await #expect(throws: StoreRestored.self) { try await watch.run { _ in } }
+            await #expect(throws: CacheInvalidator.StoreRestored.self) { try await watch.run { _ in } }
             // One that starts on it finds another generation than the one it was made with.
             let late = CacheInvalidator(
                 store: fixture.store, node: context.node, policy: fixture.policy,
                 environment: Environment(now: { fixture.clock.now }), nonceGeneration: "")
-            await #expect(throws: StoreRestored.self) { try await late.poll() }
+            await #expect(throws: CacheInvalidator.StoreRestored.self) { try await late.poll() }
         }
     }
 

@@ -27,7 +27,7 @@ struct IssuerKeyTests {
         }
 
         @discardableResult
-        func signIn(_ kid: String = "k-1", _ user: String = "alice") async throws -> OpenedSession {
+        func signIn(_ kid: String = "k-1", _ user: String = "alice") async throws -> Service.OpenedSession {
             let token = try issuer.idToken(
                 user, nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now, kid: kid)
             return try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)

@@ -15,7 +15,7 @@ struct IssuerPeculiarityTests {
     private static func open(
         _ issuer: StandInIssuer, _ user: String = "anna", on fixture: ServiceFixture,
         edit: (inout TokenDraft) -> Void = { _ in }
-    ) async throws -> OpenedSession {
+    ) async throws -> Service.OpenedSession {
         let connection = try await fixture.connectNewDevice()
         let token = try issuer.idToken(
             user, nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now, edit: edit)

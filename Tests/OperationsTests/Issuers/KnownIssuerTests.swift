@@ -17,7 +17,7 @@ struct KnownIssuerTests {
         let fixture: ServiceFixture
         let issuer: KnownIssuer
         let signer: ProviderSigner
-        let caller: ProvenProvider
+        let caller: Service.ProvenProvider
 
         init(_ issuer: KnownIssuer, on fixture: ServiceFixture) async throws {
             (self.fixture, self.issuer) = (fixture, issuer)

@@ -14,7 +14,7 @@ import Testing
 /// What admins do to devices and to the store as a whole.
 @Suite("Upkeep")
 struct UpkeepTests {
-    private func text(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
+    private func text(_ opened: Service.OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
 
     private func events(_ store: any Database) async throws -> [[String]] {
         try await store.read { transaction in

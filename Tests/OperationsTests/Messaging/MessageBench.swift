@@ -62,9 +62,9 @@ struct MessageBench: Sendable {
 
     static func text(
         _ text: String, id: String = UUID().uuidString, to reply: String? = nil
-    ) throws -> NewMessage {
+    ) throws -> Service.NewMessage {
         let part = JSONValue.object(["type": .string("text/plain"), "body": .string(text)])
-        return try NewMessage(id: id, parts: .array([part]), inReplyTo: reply)
+        return try Service.NewMessage(id: id, parts: .array([part]), inReplyTo: reply)
     }
 
     /// Lets two users message each other; the authorization's id.

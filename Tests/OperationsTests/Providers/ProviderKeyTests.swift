@@ -19,7 +19,7 @@ struct ProviderKeyTests {
         let keyID: ProviderKeyID
         let fixture: ServiceFixture
 
-        var proven: FreshProof {
+        var proven: Service.FreshProof {
             get async throws { try await fixture.proof(of: signer, keyID) }
         }
 
@@ -34,7 +34,7 @@ struct ProviderKeyTests {
         }
 
         /// Opens a session of a user.
-        func opened(_ user: String) async throws -> OpenedSession {
+        func opened(_ user: String) async throws -> Service.OpenedSession {
             let connection = try await fixture.connectNewDevice()
             let token = try signer.identityToken(
                 provider: fixture.registration.provider.id, kid: keyID, externalID: user,

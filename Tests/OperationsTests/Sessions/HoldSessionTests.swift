@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A session that has a connection for itself")
 struct HoldSessionTests {
-    private func token(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
+    private func token(_ opened: Service.OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
 
     @Test("holds until it ends; looking at it is no use of it")
     func ends() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Sessions")
 struct SessionTests {
-    private func text(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
+    private func text(_ opened: Service.OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
 
     @Test("An idle session is challenged, renewed under the same id with a new token, and the old token is dead")
     func idle() async throws {

@@ -34,7 +34,7 @@ struct SignInStatementTests {
     func profile() async throws {
         try await ServiceFixture.run { fixture in
             let connection = try await fixture.connectNewDevice()
-            func open(_ name: String) async throws -> OpenedSession {
+            func open(_ name: String) async throws -> Service.OpenedSession {
                 let token = try fixture.signer.identityToken(
                     provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: "alice",
                     nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now
@@ -85,7 +85,7 @@ struct SignInStatementTests {
         try await ServiceFixture.run(policy, on: .postgresql, nodes: 2) { fixture, contexts in
             let connection = try await fixture.connectNewDevice()
             let most = fixture.policy[\.sessions].perUserAndDevice
-            var opened: [OpenedSession] = []
+            var opened: [Service.OpenedSession] = []
             for _ in 0..<most {
                 opened.append(try await fixture.opened("alice", on: connection))
                 fixture.clock.advance(1)

@@ -96,14 +96,14 @@ struct ConsequenceWorld: Sendable {
         }
 
         /// A fresh proof of the provider's, as this node reads it.
-        func proof(_ fixture: ServiceFixture) async throws -> FreshProof {
+        func proof(_ fixture: ServiceFixture) async throws -> Service.FreshProof {
             let own = fixture.registration
             return try await context.proof(
                 of: fixture.signer, own.keyID, own.provider.id, fixture.clock.now)
         }
 
         /// The provider's backend, as this node knows it.
-        func backend(_ fixture: ServiceFixture) async throws -> ProvenProvider {
+        func backend(_ fixture: ServiceFixture) async throws -> Service.ProvenProvider {
             try await context.authenticateProvider(
                 try fixture.signer.providerToken(
                     provider: fixture.registration.provider.id, kid: fixture.registration.keyID,

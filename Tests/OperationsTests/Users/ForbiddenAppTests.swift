@@ -32,7 +32,7 @@ struct ForbiddenAppTests {
             connection = try await fixture.connectNewDevice()
         }
 
-        func open(_ app: Application, by user: String = "alice") async throws -> OpenedSession {
+        func open(_ app: Application, by user: String = "alice") async throws -> Service.OpenedSession {
             try await fixture.context.openSession(
                 identityToken: try fixture.identityToken(user, on: connection), applicationID: app.id.description,
                 on: connection)

@@ -33,7 +33,7 @@ struct LookupTests {
             #expect(try await fixture.admin.findUsers(.document(document), reason: "ticket:3").map(\.user.id) == [id])
             let log = ReadAudit(store: fixture.store)
             // All are of one moment.
-            let looks = try await log.search(try AuditFilter(event: "personal_data_read"), count: 9).map(\.entry)
+            let looks = try await log.search(try ReadAudit.Filter(event: "personal_data_read"), count: 9).map(\.entry)
                 .sorted { ($0.reason ?? "") < ($1.reason ?? "") }
             #expect(looks.map(\.subject) == ["user \(id)", "users none", "user \(id)"])
             #expect(looks.map(\.reason) == ["ticket:1", "ticket:2", "ticket:3"])

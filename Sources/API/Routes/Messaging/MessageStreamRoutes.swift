@@ -120,7 +120,7 @@ struct MessageStreamRoutes: Sendable {
         var body = try await request.members(
             upTo: MessageBody.largestJSON, reservedAbove: service.policy[\.requests].maximumBody,
             by: try context.carrier)
-        let wanted = try NewMessage(
+        let wanted = try Service.NewMessage(
             id: try body.string("id"), parts: try body.value("parts"),
             inReplyTo: try body.optionalString("in_reply_to"))
         try body.rejectUnknown()

@@ -48,7 +48,7 @@ struct SharedSignalsRoutes: Sendable {
     /// Authenticates the caller. A token in the URL is refused (RFC 6750 §2.3), because logs contain URLs.
     private func caller(
         of request: Request, for scope: ProviderScope, at cost: CallCost
-    ) async throws -> ProvenProvider {
+    ) async throws -> Service.ProvenProvider {
         guard request.uri.queryParameters["access_token"] == nil else {
             throw Refusal.tokenInURL
         }
@@ -59,7 +59,7 @@ struct SharedSignalsRoutes: Sendable {
     /// and the call counted for it.
     private func changer(
         reading request: Request, at cost: CallCost
-    ) async throws -> (FreshProof, body: [UInt8]) {
+    ) async throws -> (Service.FreshProof, body: [UInt8]) {
         _ = try await caller(of: request, for: .ssfManage, at: cost)
         let body = try await request.bytes(upTo: service.policy[\.requests].maximumBody)
         return (try await service.changer(of: request, body, for: .ssfManage, at: .free), body)
@@ -101,8 +101,8 @@ struct SharedSignalsRoutes: Sendable {
 
     /// The fresh proof in addition to the access token. Without one, a push address needs an operator's approval.
     private func proof(
-        of request: Request, _ body: [UInt8], by caller: ProvenProvider
-    ) async throws -> FreshProof? {
+        of request: Request, _ body: [UInt8], by caller: Service.ProvenProvider
+    ) async throws -> Service.FreshProof? {
         guard let proof = try request.countersignProof else { return nil }
         return try await service.freshProof(proof, like: caller, for: request.proven(body))
     }
@@ -148,7 +148,7 @@ struct SharedSignalsRoutes: Sendable {
     /// Parses a request about a subject (SSF 1.0 §8.1.3) and makes the change.
     private func change(
         _ request: Request, _ context: PublicContext,
-        _ body: (SubjectIdentifier, EventStreamID, ProvenProvider) async throws -> Void
+        _ body: (SubjectIdentifier, EventStreamID, Service.ProvenProvider) async throws -> Void
     ) async throws {
         let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
         var members = try await request.members(upTo: service.policy[\.requests].maximumBody)

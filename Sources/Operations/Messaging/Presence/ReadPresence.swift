@@ -7,7 +7,7 @@ package extension Service.PresenceQuestion {
     /// The largest number of users.
     static let limit = 50
 
-    static let nobody = PresenceQuestion(users: [])
+    static let nobody = Service.PresenceQuestion(users: [])
 }
 
 /// The presence of some users, as one user sees it.

@@ -4,14 +4,14 @@ import Foundation
 import Repositories
 import Tokens
 
-/// The data of a new provider.
-package struct ProviderRegistration: Sendable {
-    package let provider: Provider
-    package let keyID: ProviderKeyID
-    package let applicationID: ApplicationID
-}
-
 package extension Administration {
+    /// The data of a new provider.
+    struct ProviderRegistration: Sendable {
+        package let provider: Provider
+        package let keyID: ProviderKeyID
+        package let applicationID: ApplicationID
+    }
+
     /// Registers a provider with its first key and first app.
     ///
     /// - Throws: `Refusal` `conflict` for a slug or key that is taken, `malformed_request` for a name without a slug.

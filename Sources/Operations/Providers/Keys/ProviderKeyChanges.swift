@@ -28,7 +28,7 @@ package struct ProviderKeyRevocation: Sendable {
 struct ProviderKeyChanges {
     let actor: String
     /// The provider and its signing key, if the provider itself makes the request.
-    let requester: ProvenProvider?
+    let requester: Service.ProvenProvider?
     let transaction: any Transaction
 
     /// The maximum number of keys with which a provider may add another, including the operator's and revoked ones. No
@@ -129,7 +129,7 @@ struct ProviderKeyChanges {
     }
 
     private static func require(
-        _ requester: ProvenProvider, mayRevoke taken: [ProviderKeyRecord], of keys: [ProviderKeyRecord]
+        _ requester: Service.ProvenProvider, mayRevoke taken: [ProviderKeyRecord], of keys: [ProviderKeyRecord]
     ) throws {
         guard let key = taken.first, key.providerID == requester.id else {
             throw Refusal.unknownOwnKey

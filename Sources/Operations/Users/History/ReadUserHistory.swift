@@ -100,7 +100,7 @@ package extension Administration {
     private func audited(
         _ user: UserID, after start: UserHistoryCursor, limit: Int
     ) async throws -> [UserEvent] {
-        let filter = try AuditFilter(subject: "\(AuditSubject(.user, user))")
+        let filter = try ReadAudit.Filter(subject: "\(AuditSubject(.user, user))")
         // Entries without a number that earlier pages have shown come first again.
         let shown = start.sequence == nil && start.place != .start ? Int(ReadAudit.window) : 0
         let found = try await ReadAudit(store: store).search(

@@ -57,7 +57,7 @@ struct AuditCommand: AsyncParsableCommand {
         }
 
         /// Lines that arrive one by one cannot be aligned in columns.
-        private func show(_ lines: [ReadAudit.Entry], _ filter: AuditFilter) {
+        private func show(_ lines: [ReadAudit.Entry], _ filter: ReadAudit.Filter) {
             for line in lines where filter.admits(line.entry) {
                 let entry = line.entry
                 let words = [
@@ -70,12 +70,12 @@ struct AuditCommand: AsyncParsableCommand {
             }
         }
 
-        private func filter(_ admin: Admin) async throws -> AuditFilter {
+        private func filter(_ admin: Admin) async throws -> ReadAudit.Filter {
             let since = try since.map { text throws(CommandFailure) in try moment(text, "--since", now: Date()) }
-            let open = try asUsage { try AuditFilter(event: event, since: since) }
+            let open = try asUsage { try ReadAudit.Filter(event: event, since: since) }
             guard let subject else { return open }
             let subjects = try await admin.administration.auditSubjects(meantBy: subject, mayBeNew: follow)
-            return try AuditFilter(subjects: subjects, event: event, since: since)
+            return try ReadAudit.Filter(subjects: subjects, event: event, since: since)
         }
     }
 

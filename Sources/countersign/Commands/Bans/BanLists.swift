@@ -89,7 +89,7 @@ extension BanCommand {
 
     private static func held(_ isHeld: Bool) -> ReportCell { ReportCell(.bool(isHeld), isHeld ? "held" : "not held") }
 
-    private static func direct(_ summary: BanSummary) -> BanEntry? {
+    private static func direct(_ summary: Administration.BanSummary) -> BanEntry? {
         summary.entries.first { $0.origin == .direct }
     }
 
@@ -106,7 +106,7 @@ extension BanCommand {
 
     private static func end(_ time: Date?) -> String { time?.rfc3339 ?? "permanent" }
 
-    private static var fields: [Field<BanSummary>] {
+    private static var fields: [Field<Administration.BanSummary>] {
         [
             Field("ban_id", "ban", column: "BAN") { $0.ban.id }, .json("kind") { $0.ban.kind.rawValue },
             .json("subject") { direct($0).map { names(of: $0.subject).text } },

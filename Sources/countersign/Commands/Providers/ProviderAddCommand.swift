@@ -37,7 +37,9 @@ struct ProviderAddCommand: InstallationCommand {
         .rs256
 
     /// What a backend signs, and what OAuth calls these ids.
-    private static func explanation(_ made: ProviderRegistration, _ algorithm: SignatureAlgorithm) -> [String] {
+    private static func explanation(_ made: Administration.ProviderRegistration, _ algorithm: SignatureAlgorithm)
+        -> [String]
+    {
         [
             "An identity token of this provider is signed with the key, over this header and payload:",
             #"{"typ":"JWS","cty":"layer-eit;v=1","alg":"\#(algorithm.rawValue)","kid":"\#(made.keyID)"}"#,

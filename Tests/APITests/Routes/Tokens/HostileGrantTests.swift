@@ -23,7 +23,7 @@ struct HostileGrantTests {
     private static func texts(_ texts: [String]) -> [JSONValue?] { texts.map { .string($0) } }
 
     /// Defects of either kind of token. None mends another.
-    private static func common(_ now: Int64, _ other: ProviderRegistration) -> [Edit] {
+    private static func common(_ now: Int64, _ other: Administration.ProviderRegistration) -> [Edit] {
         let unknown = UUID().uuidString.lowercased()
         let algorithms = ["none", "None", "", "HS256", "HS512", "RS256", "PS256", "ES384", "ES512", "EdDSA", "es256"]
         var edits = header("alg", texts(algorithms) + [.integer(1), nil])
@@ -64,7 +64,9 @@ struct HostileGrantTests {
         reply.judge()
     }
 
-    private static func run(_ body: (RouterBench, ProviderRegistration) async throws -> Void) async throws {
+    private static func run(_ body: (RouterBench, Administration.ProviderRegistration) async throws -> Void)
+        async throws
+    {
         let policy = RouterBench.policy {
             $0.sessions.createdPerMinute = 10_000
             $0.accessTokens.provenPerMinute = 10_000
