@@ -5,7 +5,7 @@ import Synchronization
 /// Steps and names follow libphonenumber, so that the two can be compared.
 final class NumberingPlan: Sendable {
     private struct Kind: Sendable {
-        let type: PhoneNumberType
+        let type: PhoneNumber.NumberType
         let lengths: Lengths
         let pattern: DigitPattern
     }
@@ -53,11 +53,11 @@ final class NumberingPlan: Sendable {
         countryCallingCode = code
         region = String(cells[1])
         var fields: [Substring: Substring] = [:]
-        var kinds: [(PhoneNumberType, Substring)] = []
+        var kinds: [(PhoneNumber.NumberType, Substring)] = []
         for cell in cells[2...] {
             guard let sign = cell.firstIndex(of: "=") else { return nil }
             let (name, value) = (cell[..<sign], cell[cell.index(after: sign)...])
-            if let type = PhoneNumberType(rawValue: String(name)) { kinds.append((type, value)) }
+            if let type = PhoneNumber.NumberType(rawValue: String(name)) { kinds.append((type, value)) }
             fields[name] = value
         }
         guard let lengths = Self.lengths(fields["lengths"]),
@@ -104,7 +104,7 @@ final class NumberingPlan: Sendable {
     }
 
     /// The kind of a national number; `unknown` if it is not valid in this plan.
-    func type(of number: DigitText) -> PhoneNumberType {
+    func type(of number: DigitText) -> PhoneNumber.NumberType {
         guard lengths.contains(number.count), covers(number) else { return .unknown }
         let isOf = { (kind: Kind) in kind.lengths.contains(number.count) && kind.pattern.matchesWhole(number) }
         guard let first = kinds.first(where: isOf) else { return .unknown }

@@ -9,10 +9,10 @@ package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
     /// The region, ISO 3166-1 alpha-2; `001` for numbers that belong to no region.
     package let region: String
     /// The kind of line by the numbering plan.
-    package let type: PhoneNumberType
+    package let type: NumberType
 
     /// Only the parser and the store create numbers.
-    init(e164: String, countryCallingCode: Int, region: String, type: PhoneNumberType) {
+    init(e164: String, countryCallingCode: Int, region: String, type: NumberType) {
         self.e164 = e164
         self.countryCallingCode = countryCallingCode
         self.region = region
@@ -38,6 +38,22 @@ package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
 }
 
 package extension PhoneNumber {
+    /// The kinds of line in numbering plans (libphonenumber's `PhoneNumberType`).
+    enum NumberType: String, Sendable, CaseIterable {
+        case fixedLine = "fixed_line"
+        case mobile
+        case fixedLineOrMobile = "fixed_line_or_mobile"
+        case tollFree = "toll_free"
+        case premiumRate = "premium_rate"
+        case sharedCost = "shared_cost"
+        case voip
+        case personalNumber = "personal_number"
+        case pager
+        case uan
+        case voicemail
+        case unknown
+    }
+
     /// Parses a person's text as libphonenumber does, and accepts only numbers that are valid in their numbering
     /// plan.
     ///
@@ -56,7 +72,7 @@ package extension PhoneNumber {
     /// Parses the ``e164`` of a number that was valid when it was stored; `nil` for anything else.
     ///
     /// Plans change. If the current plan has no such number, the region is the main one of the country calling code.
-    /// The type is then ``PhoneNumberType/unknown``.
+    /// The type is then ``PhoneNumber/NumberType/unknown``.
     init?(canonical e164: String) {
         guard let number = PhoneNumberReader(canonical: e164) else { return nil }
         let (code, national) = (number.countryCallingCode, number.national)
@@ -77,20 +93,4 @@ package extension PhoneNumber {
     var description: String {
         "+\(countryCallingCode)…\(e164.suffix(2))"
     }
-}
-
-/// The kinds of line in numbering plans (libphonenumber's `PhoneNumberType`).
-package enum PhoneNumberType: String, Sendable, CaseIterable {
-    case fixedLine = "fixed_line"
-    case mobile
-    case fixedLineOrMobile = "fixed_line_or_mobile"
-    case tollFree = "toll_free"
-    case premiumRate = "premium_rate"
-    case sharedCost = "shared_cost"
-    case voip
-    case personalNumber = "personal_number"
-    case pager
-    case uan
-    case voicemail
-    case unknown
 }

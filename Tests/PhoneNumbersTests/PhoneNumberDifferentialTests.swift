@@ -65,7 +65,7 @@ struct PhoneNumberDifferentialTests {
         }
         #expect(valid > count * 2 / 5)
         #expect(regions.count > Soak.count(225, soak: 235))
-        #expect(types == Set(PhoneNumberType.allCases.map(\.rawValue)).subtracting(["unknown"]))
+        #expect(types == Set(PhoneNumber.NumberType.allCases.map(\.rawValue)).subtracting(["unknown"]))
         #expect(Set(differences.keys).isSubset(of: Self.decided))
         // All other 95 % and more agree entirely.
         #expect(differences.values.reduce(0, +) < count / 20, "\(differences)")

@@ -50,8 +50,8 @@ struct PhoneNumberTests {
             ("+19002345678", "US", .premiumRate), ("+447400123456", "GB", .mobile), ("+441481256789", "GG", .fixedLine),
             ("+445612345678", "GB", .voip), ("+447012345678", "GB", .personalNumber), ("+445512345678", "GB", .uan),
             ("+447640123456", "GB", .pager), ("+80012345678", "001", .tollFree), ("+77710009998", "KZ", .mobile),
-        ] as [(String, String, PhoneNumberType)])
-    func kinds(text: String, region: String, type: PhoneNumberType) throws {
+        ] as [(String, String, PhoneNumber.NumberType)])
+    func kinds(text: String, region: String, type: PhoneNumber.NumberType) throws {
         let number = try PhoneNumber(reading: text)
         #expect(number.region == region)
         #expect(number.type == type)

@@ -61,7 +61,7 @@ struct AuthorizationRoutes: Sendable {
         count(.request)
         // Also for a repeated request whose state has changed since: the same call gets the same response.
         return .json(
-            status: .created, ["id": .id(id), "state": .string(MessagingPermissionState.request.rawValue)])
+            status: .created, ["id": .id(id), "state": .string(MessagingPermission.State.request.rawValue)])
     }
 
     @Sendable private func list(_ request: Request, _ context: ClientContext) async throws -> Response {
@@ -88,7 +88,7 @@ struct AuthorizationRoutes: Sendable {
         return response
     }
 
-    private func count(_ state: MessagingPermissionState) {
+    private func count(_ state: MessagingPermission.State) {
         Counter(label: "authorizations", dimensions: [("state", state.rawValue)]).increment()
     }
 

@@ -70,7 +70,7 @@ struct PhoneRoutes: Sendable {
             ])
     }
 
-    private func count(_ decision: SendDecision) {
+    private func count(_ decision: SendGuard.Decision) {
         switch decision {
         case .send: Counter(label: "phone_texts", dimensions: [("decision", "send")]).increment()
         case .withhold(let reason, let scope):

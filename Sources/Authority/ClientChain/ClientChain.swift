@@ -4,20 +4,6 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// The data of a client certificate that the authority signed for this use and that is within its validity period. It
-/// may still be revoked, or its device banned.
-package struct VerifiedDeviceCertificate: Sendable, Hashable {
-    let deviceID: DeviceID
-    /// The serial number in the form of ``IssuedCertificate/serial``.
-    let serial: String
-    /// SHA-256 of the certificate in DER.
-    let thumbprint: [UInt8]
-    /// The first second of its validity period.
-    let notBefore: Date
-    /// The last second of its validity period.
-    let notAfter: Date
-}
-
 /// The verification of a client's certificate chain in a TLS handshake.
 ///
 /// It does not use swift-certificates' `Verifier`. The authority signs leaves only, so a chain is one signature.
@@ -28,6 +14,20 @@ package struct ClientChain: Sendable {
 }
 
 package extension ClientChain {
+    /// The data of a client certificate that the authority signed for this use and that is within its validity period. It
+    /// may still be revoked, or its device banned.
+    struct VerifiedDeviceCertificate: Sendable, Hashable {
+        let deviceID: DeviceID
+        /// The serial number in the form of ``IssuedCertificate/serial``.
+        let serial: String
+        /// SHA-256 of the certificate in DER.
+        let thumbprint: [UInt8]
+        /// The first second of its validity period.
+        let notBefore: Date
+        /// The last second of its validity period.
+        let notAfter: Date
+    }
+
     /// A defect of a chain.
     enum Defect: String, Error, Sendable, CaseIterable {
         /// There is no certificate, or it is not X.509 version 3 in DER.

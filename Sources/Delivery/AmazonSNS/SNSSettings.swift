@@ -28,16 +28,16 @@ struct SNSSettings: Sendable {
 
     static let keys = [region, endpoint, senderID, originationNumber, credentialsFile]
 
-    private static let region = SenderKey(
+    private static let region = SenderKind.Key(
         name: "region", standard: "us-east-1", expected: "a region such as us-east-1"
     ) { text in
         text.utf8.count <= 32
             && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
     }
-    private static let endpoint = SenderKey.url("endpoint")
-    private static let senderID = SenderKey.word("sender_id", "1 to 11 letters and digits", upTo: 11)
-    private static let originationNumber = SenderKey.word("origination_number", "a telephone number", upTo: 16)
-    private static let credentialsFile = SenderKey.file("credentials_file")
+    private static let endpoint = SenderKind.Key.url("endpoint")
+    private static let senderID = SenderKind.Key.word("sender_id", "1 to 11 letters and digits", upTo: 11)
+    private static let originationNumber = SenderKind.Key.word("origination_number", "a telephone number", upTo: 16)
+    private static let credentialsFile = SenderKind.Key.file("credentials_file")
 }
 
 extension SenderKind {

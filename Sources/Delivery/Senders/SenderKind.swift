@@ -7,7 +7,7 @@ import Foundation
 package struct SenderKind: Sendable {
     /// The value of `kind:` in the policy.
     package let name: String
-    package let keys: [SenderKey]
+    package let keys: [Key]
     /// Validates the settings of an entry.
     let check: @Sendable (SenderEntry) throws(DeliveryError) -> Void
     /// Makes the sender of an entry.
@@ -15,6 +15,39 @@ package struct SenderKind: Sendable {
 }
 
 package extension SenderKind {
+    /// A key that an entry of `senders:` may have.
+    struct Key: Sendable {
+        package let name: String
+        /// The value if the entry does not set the key.
+        let standard: String
+        /// The accepted values, for a sentence.
+        let expected: String
+        let accepts: @Sendable (String) -> Bool
+
+        /// A text of letters, digits and the few punctuation marks of names, numbers and SIDs; it may be empty.
+        static func word(_ name: String, standard: String = "", _ expected: String, upTo count: Int) -> Key {
+            Key(name: name, standard: standard, expected: expected) { text in
+                text.utf8.count <= count
+                    && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-./".contains($0)) }
+            }
+        }
+
+        /// The name of a file in the directory of the keys; it may be empty.
+        static func file(_ name: String, standard: String = "") -> Key {
+            Key(name: name, standard: standard, expected: "the name of a file in the directory of the keys") { text in
+                text.utf8.count <= 255 && !text.hasPrefix(".")
+                    && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2F }
+            }
+        }
+
+        /// A `ServiceURL`; it may be empty.
+        static func url(_ name: String, standard: String = "") -> Key {
+            Key(name: name, standard: standard, expected: "an https URL, or an http URL on loopback,") { text in
+                text.isEmpty || ServiceURL(text) != nil
+            }
+        }
+    }
+
     static let all: [SenderKind] = [.sns, .twilio, .webhook, .file]
 
     /// The names of the kinds that send to phones: all but `file`, for a sentence.
@@ -32,56 +65,23 @@ package extension SenderKind {
     }
 }
 
-/// A key that an entry of `senders:` may have.
-package struct SenderKey: Sendable {
-    package let name: String
-    /// The value if the entry does not set the key.
-    let standard: String
-    /// The accepted values, for a sentence.
-    let expected: String
-    let accepts: @Sendable (String) -> Bool
-
-    /// A text of letters, digits and the few punctuation marks of names, numbers and SIDs; it may be empty.
-    static func word(_ name: String, standard: String = "", _ expected: String, upTo count: Int) -> SenderKey {
-        SenderKey(name: name, standard: standard, expected: expected) { text in
-            text.utf8.count <= count
-                && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-./".contains($0)) }
-        }
-    }
-
-    /// The name of a file in the directory of the keys; it may be empty.
-    static func file(_ name: String, standard: String = "") -> SenderKey {
-        SenderKey(name: name, standard: standard, expected: "the name of a file in the directory of the keys") { text in
-            text.utf8.count <= 255 && !text.hasPrefix(".")
-                && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2F }
-        }
-    }
-
-    /// A `ServiceURL`; it may be empty.
-    static func url(_ name: String, standard: String = "") -> SenderKey {
-        SenderKey(name: name, standard: standard, expected: "an https URL, or an http URL on loopback,") { text in
-            text.isEmpty || ServiceURL(text) != nil
-        }
-    }
-}
-
 extension SenderEntry {
     /// The value of a key, or its default.
     ///
     /// - Throws: ``DeliveryError/sender(kind:key:expected:)``.
-    func text(_ key: SenderKey) throws(DeliveryError) -> String {
+    func text(_ key: SenderKind.Key) throws(DeliveryError) -> String {
         let text = values[key.name] ?? key.standard
         guard key.accepts(text) else { throw .sender(kind: kind, key: key.name, expected: key.expected) }
         return text
     }
 
-    func required(_ key: SenderKey) throws(DeliveryError) -> String {
+    func required(_ key: SenderKind.Key) throws(DeliveryError) -> String {
         let text = try text(key)
         guard !text.isEmpty else { throw .sender(kind: kind, key: key.name, expected: key.expected) }
         return text
     }
 
-    func url(_ key: SenderKey) throws(DeliveryError) -> ServiceURL {
+    func url(_ key: SenderKind.Key) throws(DeliveryError) -> ServiceURL {
         guard let url = ServiceURL(try text(key)) else {
             throw .sender(kind: kind, key: key.name, expected: key.expected)
         }

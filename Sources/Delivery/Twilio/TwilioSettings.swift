@@ -31,13 +31,13 @@ struct TwilioSettings: Sendable {
 
     static let keys = [account, apiKey, from, messagingService, secretFile, endpoint]
 
-    private static let account = SenderKey.word("account", "the account's SID (AC…)", upTo: 34)
-    private static let apiKey = SenderKey.word("api_key", "an API key's SID", upTo: 34)
-    private static let from = SenderKey.word("from", "a telephone number or a sender id", upTo: 16)
-    private static let messagingService = SenderKey.word(
+    private static let account = SenderKind.Key.word("account", "the account's SID (AC…)", upTo: 34)
+    private static let apiKey = SenderKind.Key.word("api_key", "an API key's SID", upTo: 34)
+    private static let from = SenderKind.Key.word("from", "a telephone number or a sender id", upTo: 16)
+    private static let messagingService = SenderKind.Key.word(
         "messaging_service", "a messaging service's SID", upTo: 34)
-    private static let secretFile = SenderKey.file("secret_file", standard: "twilio.secret")
-    private static let endpoint = SenderKey.url("endpoint", standard: "https://api.twilio.com")
+    private static let secretFile = SenderKind.Key.file("secret_file", standard: "twilio.secret")
+    private static let endpoint = SenderKind.Key.url("endpoint", standard: "https://api.twilio.com")
 }
 
 extension SenderKind {

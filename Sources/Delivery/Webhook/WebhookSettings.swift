@@ -14,8 +14,8 @@ struct WebhookSettings: Sendable {
 
     static let keys = [url, secretFile]
 
-    private static let url = SenderKey.url("url")
-    private static let secretFile = SenderKey.file("secret_file", standard: "webhook.secret")
+    private static let url = SenderKind.Key.url("url")
+    private static let secretFile = SenderKind.Key.file("secret_file", standard: "webhook.secret")
 }
 
 extension SenderKind {

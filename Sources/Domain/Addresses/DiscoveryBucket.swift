@@ -1,20 +1,7 @@
 import Crypto
 import Foundation
 
-/// A findable number as devices download it: a tag by which they find it, and the masked user id. Both are derived from
-/// the function's output. Only a device that knows the number and requested its output can read the id.
-package struct DiscoveryEntry: Sendable, Equatable {
-    /// The first 16 bytes of the output. Its first bits are the number of the bucket.
-    package let tag: [UInt8]
-    /// The id's 16 bytes, XOR the output's last 16.
-    package let masked: [UInt8]
-
-    package init(tag: [UInt8], masked: [UInt8]) {
-        (self.tag, self.masked) = (tag, masked)
-    }
-}
-
-package extension DiscoveryEntry {
+package extension DiscoveryBucket.Entry {
     static let tagLength = 16
     static let length = 32
 
@@ -43,6 +30,19 @@ package struct DiscoveryBucket: Sendable, Equatable {
 }
 
 package extension DiscoveryBucket {
+    /// A findable number as devices download it: a tag by which they find it, and the masked user id. Both are derived from
+    /// the function's output. Only a device that knows the number and requested its output can read the id.
+    struct Entry: Sendable, Equatable {
+        /// The first 16 bytes of the output. Its first bits are the number of the bucket.
+        package let tag: [UInt8]
+        /// The id's 16 bytes, XOR the output's last 16.
+        package let masked: [UInt8]
+
+        package init(tag: [UInt8], masked: [UInt8]) {
+            (self.tag, self.masked) = (tag, masked)
+        }
+    }
+
     /// Minimum number of entries of a bucket; missing ones are filled with decoys.
     static let minimum = 4096
     /// The largest number of bits that a device reveals.
@@ -58,7 +58,7 @@ package extension DiscoveryBucket {
     /// The first tag of the bucket, and the first one after the bucket; `nil` after the last bucket.
     var tags: (from: [UInt8], to: [UInt8]?) {
         let shift = Self.maximumBits - bits
-        let rest = [UInt8](repeating: 0, count: DiscoveryEntry.tagLength - 1)
+        let rest = [UInt8](repeating: 0, count: Entry.tagLength - 1)
         let end = UInt8(exactly: (number + 1) << shift).map { [$0] + rest }
         return ([UInt8(truncatingIfNeeded: number << shift)] + rest, end)
     }
@@ -67,20 +67,20 @@ package extension DiscoveryBucket {
     /// same decoys, so two downloads do not reveal them.
     ///
     /// - Parameter secret: the key of the week.
-    func padded(_ entries: [DiscoveryEntry], secret: SymmetricKey) throws -> [DiscoveryEntry] {
+    func padded(_ entries: [Entry], secret: SymmetricKey) throws -> [Entry] {
         guard entries.count < Self.minimum else { return entries }
-        let zeros = [UInt8](repeating: 0, count: (Self.minimum - entries.count) * DiscoveryEntry.length)
+        let zeros = [UInt8](repeating: 0, count: (Self.minimum - entries.count) * Entry.length)
         let nonce = [UInt8](repeating: 0, count: 10) + [UInt8(bits), UInt8(truncatingIfNeeded: number)]
         let noise = Array(
             try ChaChaPoly.seal(zeros, using: secret, nonce: ChaChaPoly.Nonce(data: nonce)).ciphertext)
         let shift = Self.maximumBits - bits
-        let made = stride(from: 0, to: noise.count, by: DiscoveryEntry.length).map { place in
-            var bytes = Array(noise[place..<place + DiscoveryEntry.length])
+        let made = stride(from: 0, to: noise.count, by: Entry.length).map { place in
+            var bytes = Array(noise[place..<place + Entry.length])
             let free = UInt8(truncatingIfNeeded: (1 << shift) - 1)
             bytes[0] = UInt8(truncatingIfNeeded: number << shift) | bytes[0] & free
-            return DiscoveryEntry(
-                tag: Array(bytes.prefix(DiscoveryEntry.tagLength)),
-                masked: Array(bytes.suffix(DiscoveryEntry.length - DiscoveryEntry.tagLength)))
+            return Entry(
+                tag: Array(bytes.prefix(Entry.tagLength)),
+                masked: Array(bytes.suffix(Entry.length - Entry.tagLength)))
         }
         return (entries + made).sorted { $0.tag.lexicographicallyPrecedes($1.tag) }
     }

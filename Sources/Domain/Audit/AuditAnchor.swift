@@ -47,8 +47,8 @@ package extension AuditAnchor {
 
     /// Compares it with a checkpoint from elsewhere. One for a later entry must be compared with the chain.
     ///
-    /// - Throws: ``AuditDefect`` `purged` for an earlier entry, which can no longer be verified, or `rewritten`.
-    func admit(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
+    /// - Throws: ``AuditChain/Defect`` `purged` for an earlier entry, which can no longer be verified, or `rewritten`.
+    func admit(_ checkpoint: AuditCheckpoint) throws(AuditChain.Defect) {
         guard checkpoint.sequence >= sequence else { throw .purged(checkpoint.sequence, through: sequence) }
         if checkpoint.sequence == sequence { try chain.witness(checkpoint) }
     }

@@ -20,6 +20,30 @@ package struct AuditChain: Sendable, Equatable {
 }
 
 package extension AuditChain {
+    /// A defect of an audit log, and the entry where it was found.
+    enum Defect: Error, Sendable, Equatable, CustomStringConvertible {
+        /// The entry with this number is missing, though there are later ones.
+        case missing(Int64)
+        /// The entry is not the one that was chained under this number, or cannot be parsed.
+        case altered(Int64)
+        /// The log ends after the first entry, though a checkpoint or the log's head names a later one.
+        case truncated(after: Int64, signed: Int64)
+        /// The chain is consistent, but its entries between two numbers are not those that were signed.
+        case rewritten(after: Int64, through: Int64)
+        /// The stored checkpoint for this entry was not signed by the service, or covers another entry.
+        case checkpointForged(Int64)
+        /// The checkpoint for this entry is missing, though a later one names it.
+        case checkpointMissing(Int64)
+        /// The checkpoint for this entry is signed by an unknown key.
+        case checkpointKeyUnknown(Int64, keyID: String)
+        /// The log's head differs from its last entry, which is this one.
+        case head(Int64)
+        /// The log begins after this entry, without a signed anchor that permits it.
+        case anchorForged(Int64)
+        /// A checkpoint from elsewhere covers a purged entry; all up to `through` were purged.
+        case purged(Int64, through: Int64)
+    }
+
     /// What the first entry chains to: the digest of the label `countersign audit chain`.
     static let origin = Digest256.of("countersign audit chain")
 
@@ -32,8 +56,8 @@ package extension AuditChain {
 
     /// Verifies the next entry.
     ///
-    /// - Throws: ``AuditDefect`` `missing` or `altered`, with the entry's number; the chain is then unchanged.
-    mutating func accept(_ link: AuditLink) throws(AuditDefect) {
+    /// - Throws: ``AuditChain/Defect`` `missing` or `altered`, with the entry's number; the chain is then unchanged.
+    mutating func accept(_ link: AuditLink) throws(Defect) {
         let next = sequence + 1
         guard link.sequence == next else {
             throw link.sequence > next ? .missing(next) : .altered(next)
@@ -46,10 +70,10 @@ package extension AuditChain {
     /// Verifies a stored checkpoint against the chain, whose last entry must be the covered one.
     ///
     /// - Parameter filed: the entry's number under which the log stores it.
-    /// - Throws: ``AuditDefect``.
+    /// - Throws: ``AuditChain/Defect``.
     mutating func accept(
         checkpoint token: String, filed: Int64, keys: [String: P256.Signing.PublicKey]
-    ) throws(AuditDefect) {
+    ) throws(Defect) {
         let checkpoint: AuditCheckpoint
         do throws(AuditCheckpoint.Fault) {
             checkpoint = try AuditCheckpoint(token: token, keys: keys)
@@ -67,38 +91,14 @@ package extension AuditChain {
 
     /// Compares a checkpoint from elsewhere, such as an earlier export, with the chain.
     ///
-    /// - Throws: ``AuditDefect`` `truncated` or `rewritten`.
-    func witness(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
+    /// - Throws: ``AuditChain/Defect`` `truncated` or `rewritten`.
+    func witness(_ checkpoint: AuditCheckpoint) throws(Defect) {
         guard checkpoint.sequence == sequence else { throw .truncated(after: sequence, signed: checkpoint.sequence) }
         guard checkpoint.digest == digest else { throw .rewritten(after: signed, through: sequence) }
     }
 }
 
-/// A defect of an audit log, and the entry where it was found.
-package enum AuditDefect: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The entry with this number is missing, though there are later ones.
-    case missing(Int64)
-    /// The entry is not the one that was chained under this number, or cannot be parsed.
-    case altered(Int64)
-    /// The log ends after the first entry, though a checkpoint or the log's head names a later one.
-    case truncated(after: Int64, signed: Int64)
-    /// The chain is consistent, but its entries between two numbers are not those that were signed.
-    case rewritten(after: Int64, through: Int64)
-    /// The stored checkpoint for this entry was not signed by the service, or covers another entry.
-    case checkpointForged(Int64)
-    /// The checkpoint for this entry is missing, though a later one names it.
-    case checkpointMissing(Int64)
-    /// The checkpoint for this entry is signed by an unknown key.
-    case checkpointKeyUnknown(Int64, keyID: String)
-    /// The log's head differs from its last entry, which is this one.
-    case head(Int64)
-    /// The log begins after this entry, without a signed anchor that permits it.
-    case anchorForged(Int64)
-    /// A checkpoint from elsewhere covers a purged entry; all up to `through` were purged.
-    case purged(Int64, through: Int64)
-}
-
-package extension AuditDefect {
+package extension AuditChain.Defect {
     /// One sentence for the person who verifies the log.
     var description: String {
         switch self {

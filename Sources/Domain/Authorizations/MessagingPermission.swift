@@ -1,44 +1,7 @@
 import Encoding
 import Foundation
 
-/// The state of an authorization to message. The raw values are the row types of the product's `u2uAuthorizations`,
-/// with further final states.
-package enum MessagingPermissionState: String, Sendable, CaseIterable {
-    /// It was requested and not answered yet.
-    case request = "REQUEST"
-    /// The recipient agreed: both may message each other.
-    case approval = "APPROVAL"
-    case rejected = "REJECTED"
-    /// One of the two withdrew it.
-    case cancelled = "CANCELLED"
-    case expired = "EXPIRED"
-    /// The company banned one of the two.
-    case banned = "BANNED"
-
-    /// The effect of an event on an authorization.
-    enum Move: Sendable, Equatable {
-        /// It changes to another state.
-        case to(MessagingPermissionState)
-        /// It is in that state already: a repeated call gets the same answer.
-        case stays
-        /// The current state forbids it.
-        case forbidden
-    }
-
-    /// The effect of an event; without an authorization (`nil`) only a request is allowed.
-    static func move(from state: MessagingPermissionState?, on event: Event) -> Move {
-        guard let state else { return event == .request ? .to(.request) : .forbidden }
-        if event.outcome == state { return .stays }
-        switch (state, event) {
-        case (.request, .approve), (.request, .reject), (.request, .cancelByRequester), (.request, .expire),
-            (.request, .ban), (.approval, .cancelByRequester), (.approval, .cancelByRecipient), (.approval, .ban):
-            return .to(event.outcome)
-        default: return .forbidden
-        }
-    }
-}
-
-package extension MessagingPermissionState {
+package extension MessagingPermission.State {
     /// What can happen to an authorization.
     enum Event: String, Sendable, CaseIterable {
         case request
@@ -50,7 +13,7 @@ package extension MessagingPermissionState {
         case ban
 
         /// The state after the event, if the event is allowed.
-        var outcome: MessagingPermissionState {
+        var outcome: MessagingPermission.State {
             switch self {
             case .request: .request
             case .approve: .approval
@@ -81,7 +44,7 @@ package struct MessagingPermission: Sendable, Equatable {
     /// Whether the recipient may ever see it: not if the requester was blocked.
     package var isDelivered: Bool
     /// The stored state; ``state(now:)`` also considers the clock.
-    package var state: MessagingPermissionState
+    package var state: State
     package let createdAt: Date
     /// When an unanswered request expires.
     package let expiresAt: Date
@@ -96,7 +59,7 @@ package struct MessagingPermission: Sendable, Equatable {
 
     package init(
         id: AuthorizationID, providerID: ProviderID, requesterID: UserID?, recipientID: UserID?, target: Digest256,
-        isDelivered: Bool, state: MessagingPermissionState, createdAt: Date, expiresAt: Date, changedAt: Date,
+        isDelivered: Bool, state: State, createdAt: Date, expiresAt: Date, changedAt: Date,
         sealedTo: [UInt8]?, sealedEvent: [UInt8]?, replacedBy: AuthorizationID? = nil
     ) {
         self.id = id
@@ -116,8 +79,51 @@ package struct MessagingPermission: Sendable, Equatable {
 }
 
 package extension MessagingPermission {
+    /// The state of an authorization to message. The raw values are the row types of the product's `u2uAuthorizations`,
+    /// with further final states.
+    enum State: String, Sendable, CaseIterable {
+        /// It was requested and not answered yet.
+        case request = "REQUEST"
+        /// The recipient agreed: both may message each other.
+        case approval = "APPROVAL"
+        case rejected = "REJECTED"
+        /// One of the two withdrew it.
+        case cancelled = "CANCELLED"
+        case expired = "EXPIRED"
+        /// The company banned one of the two.
+        case banned = "BANNED"
+
+        /// The effect of an event on an authorization.
+        enum Move: Sendable, Equatable {
+            /// It changes to another state.
+            case to(State)
+            /// It is in that state already: a repeated call gets the same answer.
+            case stays
+            /// The current state forbids it.
+            case forbidden
+        }
+
+        /// The effect of an event; without an authorization (`nil`) only a request is allowed.
+        static func move(from state: State?, on event: Event) -> Move {
+            guard let state else { return event == .request ? .to(.request) : .forbidden }
+            if event.outcome == state { return .stays }
+            switch (state, event) {
+            case (.request, .approve), (.request, .reject), (.request, .cancelByRequester), (.request, .expire),
+                (.request, .ban), (.approval, .cancelByRequester), (.approval, .cancelByRecipient), (.approval, .ban):
+                return .to(event.outcome)
+            default: return .forbidden
+            }
+        }
+    }
+
+    /// The side of an authorization that a user is on.
+    enum Box: String, Sendable, CaseIterable {
+        case incoming = "in"
+        case outgoing = "out"
+    }
+
     /// The state at `now`: an unanswered request past its time is expired, whatever the stored state.
-    func state(now: Date) -> MessagingPermissionState {
+    func state(now: Date) -> State {
         state == .request && now >= expiresAt ? .expired : state
     }
 
@@ -129,7 +135,7 @@ package extension MessagingPermission {
     }
 
     /// The side of it that a user is on; `nil` for a user who takes no part, and for a recipient who may never see it.
-    func box(of user: UserID) -> AuthorizationBox? {
+    func box(of user: UserID) -> Box? {
         if user == requesterID { return .outgoing }
         return user == recipientID && isDelivered ? .incoming : nil
     }
@@ -137,9 +143,9 @@ package extension MessagingPermission {
     /// The authorization after an event; `nil` if the event had happened before.
     ///
     /// - Throws: ``Refusal`` `conflict` with the state that forbids it, `gone` if nobody answered in time.
-    func after(_ event: MessagingPermissionState.Event, now: Date) throws(Refusal) -> MessagingPermission? {
+    func after(_ event: State.Event, now: Date) throws(Refusal) -> MessagingPermission? {
         let present = state(now: now)
-        switch MessagingPermissionState.move(from: present, on: event) {
+        switch State.move(from: present, on: event) {
         case .stays: return nil
         case .to(let next):
             var moved = self
@@ -163,7 +169,7 @@ package extension MessagingPermission {
     ///   - event: what happens to the other one.
     ///   - other: the other one before the event.
     func after(
-        _ event: MessagingPermissionState.Event, of other: MessagingPermission, now: Date
+        _ event: State.Event, of other: MessagingPermission, now: Date
     ) -> MessagingPermission? {
         let isEnded =
             switch event {
@@ -193,12 +199,6 @@ package extension MessagingPermission {
                 retryAfter: max(1, Int(saturating: end.timeIntervalSince(now).rounded(.up))))
         }
     }
-}
-
-/// The side of an authorization that a user is on.
-package enum AuthorizationBox: String, Sendable, CaseIterable {
-    case incoming = "in"
-    case outgoing = "out"
 }
 
 /// The recipient of a request, as the requester's app names the user.
@@ -251,7 +251,7 @@ package extension AuthorizationAddress {
 /// A row of the product's `u2uAuthorizations`: an authorization entered a state, and whether the user was notified.
 package struct AuthorizationRow: Sendable, Equatable {
     package let authorizationID: AuthorizationID
-    package let type: MessagingPermissionState
+    package let type: MessagingPermission.State
     package let at: Date
     /// The user to notify by a push; `nil` for nobody.
     package let recipientID: UserID?
@@ -259,7 +259,7 @@ package struct AuthorizationRow: Sendable, Equatable {
     package let isSent: Bool?
 
     package init(
-        authorizationID: AuthorizationID, type: MessagingPermissionState, at: Date, recipientID: UserID?, isSent: Bool?
+        authorizationID: AuthorizationID, type: MessagingPermission.State, at: Date, recipientID: UserID?, isSent: Bool?
     ) {
         self.authorizationID = authorizationID
         self.type = type

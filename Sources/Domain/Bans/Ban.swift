@@ -6,7 +6,7 @@ import Foundation
 /// Its ``BanEntry``s list the subjects: the one named, those derived from it, and the users affected.
 package struct Ban: Sendable, Equatable {
     package let id: BanID
-    package let kind: BanSubjectKind
+    package let kind: SubjectKind
     package let scope: Scope
     /// A code that the banned user may see.
     package let reason: Reason
@@ -19,7 +19,7 @@ package struct Ban: Sendable, Equatable {
     package var lifted: Lifting?
 
     package init(
-        id: BanID, kind: BanSubjectKind, scope: Scope, reason: Reason, actor: String, createdAt: Date, endsAt: Date?,
+        id: BanID, kind: SubjectKind, scope: Scope, reason: Reason, actor: String, createdAt: Date, endsAt: Date?,
         lifted: Lifting?
     ) {
         self.id = id
@@ -34,6 +34,18 @@ package struct Ban: Sendable, Equatable {
 }
 
 package extension Ban {
+    /// The kinds of subject that can be banned.
+    enum SubjectKind: String, Sendable, CaseIterable {
+        /// One user of one provider.
+        case user
+        /// A telephone number, for the users of all providers.
+        case phone
+        /// An identity document, for the users of all providers.
+        case document
+        /// A device, for all of its users.
+        case device
+    }
+
     enum Scope: String, Sendable, CaseIterable {
         /// Sign-in and everything that requires it.
         case all
@@ -93,18 +105,6 @@ package extension Ban {
     static func requirePlain(note: String) throws(Refusal) {
         try PlainText.require(note, about: .note, bytes: 0...maximumNote, for: .note)
     }
-}
-
-/// The kinds of subject that can be banned.
-package enum BanSubjectKind: String, Sendable, CaseIterable {
-    /// One user of one provider.
-    case user
-    /// A telephone number, for the users of all providers.
-    case phone
-    /// An identity document, for the users of all providers.
-    case document
-    /// A device, for all of its users.
-    case device
 }
 
 /// One subject of a ban.

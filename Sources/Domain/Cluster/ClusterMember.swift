@@ -40,21 +40,13 @@ package extension ClusterMember {
     }
 }
 
-/// What a node and another node disagree on.
-package struct NodeDisagreement: Sendable, Equatable {
-    package let node: ClusterMember
-    package let differences: [NodeDifference]
-    /// Seconds since the other node's last heartbeat.
-    package let age: TimeInterval
-}
-
 /// Whether a node may serve beside others: nodes that share a store must agree on keys and policies.
 package enum NodeAgreement: Sendable, Equatable {
     case agreed
     /// It disagrees with a node that may be dead: that node has sent no heartbeat since this one started. Evaluate
     /// again later.
-    case undecided(NodeDisagreement)
-    case refused(NodeDisagreement)
+    case undecided(Disagreement)
+    case refused(Disagreement)
     /// Refused: the store requires a newer version of the wrapping key than this node has.
     case behind(versionInForce: Int)
     /// Refused: the store was written with other keys than these items of the node.
@@ -62,6 +54,14 @@ package enum NodeAgreement: Sendable, Equatable {
 }
 
 package extension NodeAgreement {
+    /// What a node and another node disagree on.
+    struct Disagreement: Sendable, Equatable {
+        package let node: ClusterMember
+        package let differences: [NodeFingerprints.Difference]
+        /// Seconds since the other node's last heartbeat.
+        package let age: TimeInterval
+    }
+
     /// Evaluates a node that starts.
     ///
     /// - Parameters:
@@ -85,13 +85,13 @@ package extension NodeAgreement {
     /// The live nodes that a node disagrees with, latest heartbeat first.
     static func disagreements(
         of own: NodeFingerprints, with nodes: [ClusterMember], allowsOtherPolicies: Bool, now: Date
-    ) -> [NodeDisagreement] {
+    ) -> [Disagreement] {
         nodes.filter { $0.isLive(at: now) }.sorted { $0.seenAt > $1.seenAt }.compactMap { node in
             let differences = own.differences(from: node.fingerprints).filter { difference in
                 if case .policy = difference { !allowsOtherPolicies } else { true }
             }
             guard !differences.isEmpty else { return nil }
-            return NodeDisagreement(
+            return Disagreement(
                 node: node, differences: differences, age: max(0, now.timeIntervalSince(node.seenAt)))
         }
     }

@@ -47,11 +47,11 @@ package struct NodeFingerprints: Sendable, Equatable {
 
     /// The items that two nodes disagree on. An item that only one of them knows, because it runs another version of
     /// the program, is not compared.
-    func differences(from other: NodeFingerprints) -> [NodeDifference] {
+    func differences(from other: NodeFingerprints) -> [Difference] {
         Item.allCases.filter { item in
             guard let own = items[item], let theirs = other.items[item] else { return false }
             return !item.rule.holds(own, theirs)
-        }.map(NodeDifference.shared) + differingPolicies(from: other).map(NodeDifference.policy)
+        }.map(Difference.shared) + differingPolicies(from: other).map(Difference.policy)
     }
 
     /// The policy files that differ on another node, sorted.
@@ -61,6 +61,14 @@ package struct NodeFingerprints: Sendable, Equatable {
 }
 
 package extension NodeFingerprints {
+    /// One item that two nodes disagree on.
+    enum Difference: Sendable, Hashable {
+        /// A file of `Keys/`, or the realm.
+        case shared(NodeFingerprints.Item)
+        /// A policy file, by its name.
+        case policy(String)
+    }
+
     /// A thing that nodes share: a file of `Keys/`, or the realm.
     enum Item: String, Sendable, CaseIterable {
         /// The keys of nonces and export tokens, with the store's generation of them: the current one, 1, followed by
@@ -164,12 +172,4 @@ package extension NodeFingerprints {
         policies = [:]
         for member in members(json["policies"]) { policies[member.name] = digest(member.value) }
     }
-}
-
-/// One item that two nodes disagree on.
-package enum NodeDifference: Sendable, Hashable {
-    /// A file of `Keys/`, or the realm.
-    case shared(NodeFingerprints.Item)
-    /// A policy file, by its name.
-    case policy(String)
 }

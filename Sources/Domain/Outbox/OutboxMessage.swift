@@ -55,19 +55,6 @@ package extension OutboxKind {
     }
 }
 
-/// The state of a message.
-package enum OutboxState: String, Sendable, CaseIterable {
-    /// It waits for the first or next try.
-    case waiting
-    case sent
-    /// It expired, or its purpose no longer exists.
-    case expired
-    /// Given up (a dead letter). It is retried only if an operator requests it.
-    case dead
-    /// An operator dropped it, so it is never sent.
-    case dropped
-}
-
 /// A message to send. It is written in the transaction that caused it, and sent after the commit.
 package struct OutboxMessage: Sendable, Equatable {
     package let id: OutboxMessageID
@@ -87,14 +74,14 @@ package struct OutboxMessage: Sendable, Equatable {
     package var dueAt: Date
     /// The number of tries, the current one included.
     package var tries: Int
-    package var state: OutboxState
+    package var state: State
     /// Why it is not sent yet, or was never sent. Contains no personal data.
     package var reason: String?
 
     package init(
         id: OutboxMessageID, kind: OutboxKind, owner: OutboxOwner, subject: String, userID: UserID,
         deduplicationKey: String, payload: [UInt8], createdAt: Date, expiresAt: Date, dueAt: Date, tries: Int = 0,
-        state: OutboxState = .waiting, reason: String? = nil
+        state: State = .waiting, reason: String? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -113,6 +100,19 @@ package struct OutboxMessage: Sendable, Equatable {
 }
 
 package extension OutboxMessage {
+    /// The state of a message.
+    enum State: String, Sendable, CaseIterable {
+        /// It waits for the first or next try.
+        case waiting
+        case sent
+        /// It expired, or its purpose no longer exists.
+        case expired
+        /// Given up (a dead letter). It is retried only if an operator requests it.
+        case dead
+        /// An operator dropped it, so it is never sent.
+        case dropped
+    }
+
     /// The result of a try.
     enum Result: Sendable, Equatable {
         case sent

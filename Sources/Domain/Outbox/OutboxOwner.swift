@@ -16,21 +16,21 @@ package extension OutboxOwner {
     }
 }
 
-/// How the slots of a kind are divided among owners.
-package enum OutboxShare: Sendable, Equatable {
-    /// The message is not sent: it waits until it is fetched.
-    case fetched
-    /// An operator's carrier delivers the messages. Owners take turns, message by message, because no owner can make
-    /// the carrier slower for others.
-    case turns
-    /// A receiver that the owner chose accepts the messages. Each owner has at most this number of slots, on all nodes
-    /// together.
-    case places(Int)
-}
-
 package extension OutboxKind {
+    /// How the slots of a kind are divided among owners.
+    enum Share: Sendable, Equatable {
+        /// The message is not sent: it waits until it is fetched.
+        case fetched
+        /// An operator's carrier delivers the messages. Owners take turns, message by message, because no owner can make
+        /// the carrier slower for others.
+        case turns
+        /// A receiver that the owner chose accepts the messages. Each owner has at most this number of slots, on all nodes
+        /// together.
+        case places(Int)
+    }
+
     /// How the slots of this kind are divided among owners.
-    var share: OutboxShare {
+    var share: Share {
         switch self {
         case .polledEvent, .notification: .fetched
         case .phoneCode, .authorization, .message, .call, .notificationPush: .turns

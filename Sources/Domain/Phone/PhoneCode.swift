@@ -9,14 +9,14 @@ package struct PhoneCode: Sendable {
     package let digits: Secret<String>
 }
 
-/// A code as a user typed or pasted it: digits of any script, in groups or not.
-package struct SubmittedPhoneCode: Sendable {
-    fileprivate let digits: String
-
-    package init(_ text: String) { digits = TypedDigits.folded(text) }
-}
-
 package extension PhoneCode {
+    /// A code as a user typed or pasted it: digits of any script, in groups or not.
+    struct Submitted: Sendable {
+        fileprivate let digits: String
+
+        package init(_ text: String) { digits = TypedDigits.folded(text) }
+    }
+
     /// The code of a test number in development mode: zeros. +1 202 555 0100 to 0199 belong to nobody (ATIS-0300115).
     ///
     /// - Returns: `nil` for any other number.
@@ -28,7 +28,7 @@ package extension PhoneCode {
     }
 
     /// Whether a submitted code matches; the time depends on the number of characters alone.
-    func matches(_ shown: SubmittedPhoneCode) -> Bool {
+    func matches(_ shown: Submitted) -> Bool {
         constantTimeEqual(Array(digits.reveal().utf8), Array(shown.digits.utf8))
     }
 }

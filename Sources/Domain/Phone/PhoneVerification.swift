@@ -1,18 +1,7 @@
 import Encoding
 import Foundation
 
-/// The state of a phone verification.
-package enum PhoneVerificationState: String, Sendable, CaseIterable {
-    /// Its code may be checked, and sent again.
-    case open
-    /// Every allowed check was used, always with a wrong code.
-    case usedUp = "used_up"
-    case expired
-    /// The right code was submitted, once.
-    case verified
-}
-
-package extension PhoneVerificationState {
+package extension PhoneVerification.State {
     /// What can happen to a verification.
     enum Event: String, Sendable, CaseIterable {
         case rightCode = "right_code"
@@ -23,7 +12,7 @@ package extension PhoneVerificationState {
     }
 
     /// The state after an event; `nil` if it is not allowed.
-    func after(_ event: Event) -> PhoneVerificationState? {
+    func after(_ event: Event) -> PhoneVerification.State? {
         switch (self, event) {
         case (.open, .rightCode): .verified
         case (.open, .wrongCode), (.open, .resend): .open
@@ -83,6 +72,30 @@ package struct PhoneVerification: Sendable, Equatable {
 }
 
 package extension PhoneVerification {
+    /// The wrong codes that one user submitted in a row for one number, across verifications.
+    struct FailureStreak: Sendable, Equatable {
+        /// Wrong codes since the last right code or the last freeze.
+        package var count: Int
+        /// No code of this user for this number is accepted before this time.
+        package var frozenUntil: Date?
+
+        package init(count: Int = 0, frozenUntil: Date? = nil) {
+            self.count = count
+            self.frozenUntil = frozenUntil
+        }
+    }
+
+    /// The state of a phone verification.
+    enum State: String, Sendable, CaseIterable {
+        /// Its code may be checked, and sent again.
+        case open
+        /// Every allowed check was used, always with a wrong code.
+        case usedUp = "used_up"
+        case expired
+        /// The right code was submitted, once.
+        case verified
+    }
+
     /// Starts a verification at `now`.
     static func start(
         id: PhoneVerificationID, userID: UserID, deviceID: DeviceID, keyVersion: Int, isSent: Bool,
@@ -95,7 +108,7 @@ package extension PhoneVerification {
     }
 
     /// The state at `now`, which depends on the checks so far and on ``expiresAt``.
-    func state(now: Date, policy: PhonePolicy) -> PhoneVerificationState {
+    func state(now: Date, policy: PhonePolicy) -> State {
         if verifiedAt != nil { return .verified }
         if now >= expiresAt { return .expired }
         return checks >= policy.checksPerVerification ? .usedUp : .open
@@ -119,7 +132,7 @@ package extension PhoneVerification {
     func verdict(isRight: Bool, now: Date, policy: PhonePolicy) -> CheckVerdict {
         var before = self
         before.checks -= 1
-        let event: PhoneVerificationState.Event =
+        let event: State.Event =
             isRight && isSent
             ? .rightCode : checks < policy.checksPerVerification ? .wrongCode : .lastWrongCode
         switch before.state(now: now, policy: policy).after(event) {
@@ -164,20 +177,7 @@ package extension PhoneVerification {
     }
 }
 
-/// The wrong codes that one user submitted in a row for one number, across verifications.
-package struct FailureStreak: Sendable, Equatable {
-    /// Wrong codes since the last right code or the last freeze.
-    package var count: Int
-    /// No code of this user for this number is accepted before this time.
-    package var frozenUntil: Date?
-
-    package init(count: Int = 0, frozenUntil: Date? = nil) {
-        self.count = count
-        self.frozenUntil = frozenUntil
-    }
-}
-
-package extension FailureStreak {
+package extension PhoneVerification.FailureStreak {
     /// Whether codes are frozen at `now`.
     func isFrozen(now: Date) -> Bool {
         frozenUntil.map { now < $0 } ?? false
@@ -187,7 +187,7 @@ package extension FailureStreak {
     mutating func countFailure(now: Date, policy: PhonePolicy) -> Bool {
         count += 1
         guard count >= policy.failuresBeforeFreeze else { return false }
-        self = FailureStreak(count: 0, frozenUntil: now.addingTimeInterval(policy.freeze))
+        self = PhoneVerification.FailureStreak(count: 0, frozenUntil: now.addingTimeInterval(policy.freeze))
         return true
     }
 }

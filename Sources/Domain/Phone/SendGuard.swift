@@ -1,37 +1,6 @@
 import Foundation
 import PhoneNumbers
 
-/// A requested text, and the facts about it on which the decision depends.
-package struct SendAttempt: Sendable {
-    let number: PhoneNumber
-    /// Whether the user proved the number before.
-    let isOwner: Bool
-    /// Whether the user's checks of this number are frozen after wrong codes.
-    let isFrozen: Bool
-    /// The account's age, new or settled.
-    let age: AccountAge
-    /// Evidence that a person makes the request; `nil` for none.
-    let evidence: SendEvidence?
-
-    package init(
-        number: PhoneNumber, isOwner: Bool, isFrozen: Bool, age: AccountAge, evidence: SendEvidence? = nil
-    ) {
-        self.number = number
-        self.isOwner = isOwner
-        self.isFrozen = isFrozen
-        self.age = age
-        self.evidence = evidence
-    }
-}
-
-/// Evidence that a person requests a text. Each item is valid for one request. Attested devices could be added.
-package enum SendEvidence: String, Sendable, CaseIterable {
-    /// A presence proof, whose nonce is now spent.
-    case presence
-    /// A captcha that the siteverify endpoint accepted.
-    case captcha
-}
-
 /// The trust in a requester, which decides who gets texts first while they are limited.
 enum SendStanding: Sendable {
     /// The requester's group has texts without a right code.
@@ -42,44 +11,10 @@ enum SendStanding: Sendable {
     /// failures do not end the trust in a network of thousands.
     case trusted
 
-    init(_ group: Conversion, _ evidence: SendEvidence?) {
+    init(_ group: Conversion, _ evidence: SendGuard.Evidence?) {
         let isTrusted = group.unverified <= 0 || group.verified / 3 >= group.unverified
         self = isTrusted ? .trusted : evidence == nil ? .failing : .vouched
     }
-}
-
-/// Why a text is withheld. The requester is not informed, because the reason would reveal something about the number.
-package enum WithheldReason: String, Sendable, CaseIterable {
-    case country
-    case type
-    case frozen
-    case numberLimit = "number_limit"
-    case prefixLimit = "prefix_limit"
-    case groupLimit = "group_limit"
-    case prefixThinned = "prefix_thinned"
-    case providerThinned = "provider_thinned"
-    case countryThinned = "country_thinned"
-    case spendCeiling = "spend_ceiling"
-
-    /// The reason if a limited scope does not send the text.
-    init(_ scope: SendScope) {
-        switch scope {
-        case .prefix: self = .prefixThinned
-        case .provider: self = .providerThinned
-        case .country: self = .countryThinned
-        }
-    }
-}
-
-/// Whether a text is sent.
-package enum SendDecision: Sendable, Equatable {
-    /// The text is sent, and attributed to these scopes. It is attributed to its provider and country only while no
-    /// other text to its prefix or of its group lacks a right code. So the limits of one group or prefix contain its
-    /// failures. It is attributed to its country only while its provider has few failures there. `through` contains the
-    /// limited scopes that admitted it.
-    case send(attributedTo: Set<SendScope>, through: Set<SendScope>)
-    /// The text is withheld. `thins` is the scope that the breaker limits from now on.
-    case withhold(WithheldReason, thins: SendScope?)
 }
 
 /// Decides whether texts are sent. Fraudsters earn money with each text to a number of theirs; the limits protect
@@ -102,6 +37,71 @@ package struct SendGuard: Sendable {
 }
 
 package extension SendGuard {
+    /// Why a text is withheld. The requester is not informed, because the reason would reveal something about the number.
+    enum WithheldReason: String, Sendable, CaseIterable {
+        case country
+        case type
+        case frozen
+        case numberLimit = "number_limit"
+        case prefixLimit = "prefix_limit"
+        case groupLimit = "group_limit"
+        case prefixThinned = "prefix_thinned"
+        case providerThinned = "provider_thinned"
+        case countryThinned = "country_thinned"
+        case spendCeiling = "spend_ceiling"
+
+        /// The reason if a limited scope does not send the text.
+        init(_ scope: SendScope) {
+            switch scope {
+            case .prefix: self = .prefixThinned
+            case .provider: self = .providerThinned
+            case .country: self = .countryThinned
+            }
+        }
+    }
+
+    /// Whether a text is sent.
+    enum Decision: Sendable, Equatable {
+        /// The text is sent, and attributed to these scopes. It is attributed to its provider and country only while no
+        /// other text to its prefix or of its group lacks a right code. So the limits of one group or prefix contain its
+        /// failures. It is attributed to its country only while its provider has few failures there. `through` contains the
+        /// limited scopes that admitted it.
+        case send(attributedTo: Set<SendScope>, through: Set<SendScope>)
+        /// The text is withheld. `thins` is the scope that the breaker limits from now on.
+        case withhold(WithheldReason, thins: SendScope?)
+    }
+
+    /// Evidence that a person requests a text. Each item is valid for one request. Attested devices could be added.
+    enum Evidence: String, Sendable, CaseIterable {
+        /// A presence proof, whose nonce is now spent.
+        case presence
+        /// A captcha that the siteverify endpoint accepted.
+        case captcha
+    }
+
+    /// A requested text, and the facts about it on which the decision depends.
+    struct Attempt: Sendable {
+        let number: PhoneNumber
+        /// Whether the user proved the number before.
+        let isOwner: Bool
+        /// Whether the user's checks of this number are frozen after wrong codes.
+        let isFrozen: Bool
+        /// The account's age, new or settled.
+        let age: SendTarget.AccountAge
+        /// Evidence that a person makes the request; `nil` for none.
+        let evidence: Evidence?
+
+        package init(
+            number: PhoneNumber, isOwner: Bool, isFrozen: Bool, age: SendTarget.AccountAge, evidence: Evidence? = nil
+        ) {
+            self.number = number
+            self.isOwner = isOwner
+            self.isFrozen = isFrozen
+            self.age = age
+            self.evidence = evidence
+        }
+    }
+
     /// The number without its last four digits. Numbers are rented in blocks that share such a prefix.
     static func prefix(of number: PhoneNumber) -> String {
         String(number.line.dropLast(4))
@@ -111,7 +111,7 @@ package extension SendGuard {
     /// sent. So the refusal reveals nothing about other users or about the number.
     ///
     /// - Throws: ``Refusal`` `rate_limited`.
-    func requireWithinUserLimits(_ attempt: SendAttempt, _ counts: SendCounts) throws(Refusal) {
+    func requireWithinUserLimits(_ attempt: Attempt, _ counts: SendCounts) throws(Refusal) {
         guard limitsRates else { return }
         guard counts.otherNumbersOfUser < policy.numbersPerUser else {
             throw Refusal.numbersExhausted(
@@ -124,7 +124,7 @@ package extension SendGuard {
     }
 
     /// Decides whether a text is sent. The caller must not reveal that it was withheld.
-    func decide(_ attempt: SendAttempt, _ counts: SendCounts) -> SendDecision {
+    func decide(_ attempt: Attempt, _ counts: SendCounts) -> Decision {
         if !policy.countries.contains(attempt.number.region) { return .withhold(.country, thins: nil) }
         if policy.refusedTypes.contains(attempt.number.type.rawValue) { return .withhold(.type, thins: nil) }
         if attempt.isFrozen { return .withhold(.frozen, thins: nil) }
@@ -143,7 +143,7 @@ package extension SendGuard {
     }
 
     /// Decides for a requester who has not proved the number.
-    private func decideForStranger(_ standing: SendStanding, _ counts: SendCounts) -> SendDecision {
+    private func decideForStranger(_ standing: SendStanding, _ counts: SendCounts) -> Decision {
         for scope in SendScope.allCases
         where counts.thinned[scope] == nil && convertsTooFew(counts.conversion(of: scope)) {
             return .withhold(WithheldReason(scope), thins: scope)
@@ -178,7 +178,7 @@ package extension SendGuard {
 
     /// Whether the text exceeds the day's budget. New accounts cannot spend the last part of it, and those of untrusted
     /// groups still less. Each provider's users can spend only a part of it. Owners of proved numbers are exempt.
-    private func exceedsSpending(_ attempt: SendAttempt, _ counts: SendCounts) -> Bool {
+    private func exceedsSpending(_ attempt: Attempt, _ counts: SendCounts) -> Bool {
         func exceeds(_ spent: Int, _ ceiling: Int, keeping percent: Int) -> Bool {
             (spent + policy.textPrice) * 100 > ceiling * (100 - percent)
         }

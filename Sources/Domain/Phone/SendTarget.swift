@@ -1,27 +1,13 @@
 import Encoding
 import Foundation
 
-/// The age of an account. Attackers who create accounts in bulk have only new ones.
-package enum AccountAge: String, Sendable, CaseIterable {
-    /// Younger than the policy requires, and without a proven number.
-    case new
-    /// Older, or with a proven number.
-    case settled
-
-    /// The age of an account at `now`.
-    package init(createdAt: Date, assurance: Assurance, now: Date, policy: PhonePolicy) {
-        let isOld = now.timeIntervalSince(createdAt) >= policy.settledAfter
-        self = isOld || assurance >= .phone ? .settled : .new
-    }
-}
-
 /// The recipient of a text and its requester, as limits count them. Numbers, prefixes and networks are keyed digests.
 package struct SendTarget: Sendable {
     package let userID: UserID
     package let providerID: ProviderID
     /// The account's age, new or settled.
     package let age: AccountAge
-    /// The keyed digest of the requester's network (``RequesterNetwork``).
+    /// The keyed digest of the requester's network (``SendTarget/RequesterNetwork``).
     let network: Digest256
     package let number: Digest256
     /// The prefix in counter names: its country and a keyed digest.
@@ -50,6 +36,31 @@ package struct SendTarget: Sendable {
 }
 
 package extension SendTarget {
+    /// The network of an address, wide enough to contain what is probably one requester: /24 of IPv4, /48 of IPv6.
+    enum RequesterNetwork {
+        /// - Parameter key: the limits' key of an address: an IPv4 address, or the decimal bytes of an IPv6 prefix with its
+        ///   length.
+        package static func key(ofAddress key: String) -> String {
+            if let network = SenderNetworks(key).bits48 { return network }
+            let parts = key.split(separator: ".")
+            return parts.count == 4 && !key.contains("/") ? parts[..<3].joined(separator: ".") + "/24" : key
+        }
+    }
+
+    /// The age of an account. Attackers who create accounts in bulk have only new ones.
+    enum AccountAge: String, Sendable, CaseIterable {
+        /// Younger than the policy requires, and without a proven number.
+        case new
+        /// Older, or with a proven number.
+        case settled
+
+        /// The age of an account at `now`.
+        package init(createdAt: Date, assurance: Assurance, now: Date, policy: PhonePolicy) {
+            let isOld = now.timeIntervalSince(createdAt) >= policy.settledAfter
+            self = isOld || assurance >= .phone ? .settled : .new
+        }
+    }
+
     /// The name of a scope of this text, for counters and operators.
     func name(of scope: SendScope) -> String {
         switch scope {
@@ -107,16 +118,5 @@ package extension SendTarget {
         counts.provider = tally(name(of: .provider)).hour
         counts.country = tally(name(of: .country)).hour
         for scope in thinned { counts.thinned[scope] = tally(throughName(scope)).hour }
-    }
-}
-
-/// The network of an address, wide enough to contain what is probably one requester: /24 of IPv4, /48 of IPv6.
-package enum RequesterNetwork {
-    /// - Parameter key: the limits' key of an address: an IPv4 address, or the decimal bytes of an IPv6 prefix with its
-    ///   length.
-    package static func key(ofAddress key: String) -> String {
-        if let network = SenderNetworks(key).bits48 { return network }
-        let parts = key.split(separator: ".")
-        return parts.count == 4 && !key.contains("/") ? parts[..<3].joined(separator: ".") + "/24" : key
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 package struct EventStream: Sendable, Equatable {
     package let id: EventStreamID
     package let provider: ProviderID
-    package var settings: EventStreamSettings
+    package var settings: Settings
     /// The status that the receiver or, after it, the service has set.
     package private(set) var status: Status
     package private(set) var statusReason: String?
@@ -19,7 +19,7 @@ package struct EventStream: Sendable, Equatable {
 
     /// By default, the stream is enabled.
     package init(
-        id: EventStreamID, provider: ProviderID, settings: EventStreamSettings, status: Status = .enabled,
+        id: EventStreamID, provider: ProviderID, settings: Settings, status: Status = .enabled,
         statusReason: String? = nil, createdAt: Date, approvedURL: String? = nil, verifiedAt: Date? = nil,
         activeAt: Date? = nil
     ) {
@@ -36,6 +36,42 @@ package struct EventStream: Sendable, Equatable {
 }
 
 package extension EventStream {
+    /// Changes to the settings of a stream: `nil` leaves a setting unchanged, `.some(nil)` sets its default.
+    struct Change: Sendable {
+        package var delivery: EventStream.Settings.Delivery??
+        /// The value of the `Authorization` header for the push receiver.
+        package var authorization: Secret<String>??
+        package var requested: [String]??
+        package var description: String??
+        package var algorithm: AccessTokenAlgorithm??
+        package var subjectForm: EventStream.Settings.SubjectForm??
+
+        package init() {}
+    }
+
+    /// The settings that the receiver of a stream chooses.
+    struct Settings: Sendable, Equatable {
+        package var delivery: Delivery
+        /// The URIs of the requested events, also unknown ones; `nil` for all events.
+        package var requested: [String]?
+        package var description: String?
+        /// How the tokens of the stream are signed. The CAEP interoperability profile requires RS256.
+        package var algorithm: AccessTokenAlgorithm
+        package var subjectForm: SubjectForm
+
+        /// By default: poll delivery, all events, RS256 and `iss_sub`.
+        package init(
+            delivery: Delivery = .poll, requested: [String]? = nil, description: String? = nil,
+            algorithm: AccessTokenAlgorithm = .rs256, subjectForm: SubjectForm = .issSub
+        ) {
+            self.delivery = delivery
+            self.requested = requested
+            self.description = description
+            self.algorithm = algorithm
+            self.subjectForm = subjectForm
+        }
+    }
+
     /// The state of a stream (SSF 1.0 §8.1.2).
     enum Status: String, Sendable, CaseIterable {
         /// Events are sent, or can be polled.
@@ -64,30 +100,7 @@ package extension EventStream {
     }
 }
 
-/// The settings that the receiver of a stream chooses.
-package struct EventStreamSettings: Sendable, Equatable {
-    package var delivery: Delivery
-    /// The URIs of the requested events, also unknown ones; `nil` for all events.
-    package var requested: [String]?
-    package var description: String?
-    /// How the tokens of the stream are signed. The CAEP interoperability profile requires RS256.
-    package var algorithm: AccessTokenAlgorithm
-    package var subjectForm: SubjectForm
-
-    /// By default: poll delivery, all events, RS256 and `iss_sub`.
-    package init(
-        delivery: Delivery = .poll, requested: [String]? = nil, description: String? = nil,
-        algorithm: AccessTokenAlgorithm = .rs256, subjectForm: SubjectForm = .issSub
-    ) {
-        self.delivery = delivery
-        self.requested = requested
-        self.description = description
-        self.algorithm = algorithm
-        self.subjectForm = subjectForm
-    }
-}
-
-package extension EventStreamSettings {
+package extension EventStream.Settings {
     /// How events reach the receiver.
     enum Delivery: Sendable, Equatable {
         /// The service posts them to a URL (RFC 8935).
@@ -111,22 +124,9 @@ package extension EventStreamSettings {
     }
 }
 
-/// Changes to the settings of a stream: `nil` leaves a setting unchanged, `.some(nil)` sets its default.
-package struct EventStreamChange: Sendable {
-    package var delivery: EventStreamSettings.Delivery??
-    /// The value of the `Authorization` header for the push receiver.
-    package var authorization: Secret<String>??
-    package var requested: [String]??
-    package var description: String??
-    package var algorithm: AccessTokenAlgorithm??
-    package var subjectForm: EventStreamSettings.SubjectForm??
-
-    package init() {}
-}
-
-package extension EventStreamChange {
+package extension EventStream.Change {
     /// The change with the default for each setting that is left out (`PUT`, SSF 1.0 §8.1.1.4).
-    var whole: EventStreamChange {
+    var whole: EventStream.Change {
         var change = self
         change.delivery = .some(delivery ?? nil)
         change.authorization = .some(authorization ?? nil)
@@ -138,9 +138,9 @@ package extension EventStreamChange {
     }
 
     /// The settings with these changes.
-    func applied(to settings: EventStreamSettings) -> EventStreamSettings {
-        let standard = EventStreamSettings()
-        return EventStreamSettings(
+    func applied(to settings: EventStream.Settings) -> EventStream.Settings {
+        let standard = EventStream.Settings()
+        return EventStream.Settings(
             delivery: delivery.map { $0 ?? standard.delivery } ?? settings.delivery,
             requested: requested ?? settings.requested, description: description ?? settings.description,
             algorithm: algorithm.map { $0 ?? standard.algorithm } ?? settings.algorithm,

@@ -1,27 +1,27 @@
 import Encoding
 
-/// Client ids to add to a provider by issuer, or to remove from it.
-package struct IssuerClients: Sendable, Equatable {
-    /// Values that `aud` may contain.
-    package let audiences: [String]
-    /// Values that `azp` may have.
-    let parties: [String]
+package extension ProviderIssuer {
+    /// Client ids to add to a provider by issuer, or to remove from it.
+    struct Clients: Sendable, Equatable {
+        /// Values that `aud` may contain.
+        package let audiences: [String]
+        /// Values that `azp` may have.
+        let parties: [String]
 
-    package init(audiences: [String], parties: [String]) {
-        self.audiences = audiences
-        self.parties = parties
+        package init(audiences: [String], parties: [String]) {
+            self.audiences = audiences
+            self.parties = parties
+        }
+
+        /// Each client as a line for the audit log.
+        package var lines: [String] { audiences.map { "audience \($0)" } + parties.map { "party \($0)" } }
     }
 
-    /// Each client as a line for the audit log.
-    package var lines: [String] { audiences.map { "audience \($0)" } + parties.map { "party \($0)" } }
-}
-
-package extension ProviderIssuer {
     /// The issuer with further clients, appended to the existing ones.
     ///
     /// - Throws: ``Refusal`` `malformed_request` for a bad client id, `conflict` for a registered one or one too many.
-    func adding(_ clients: IssuerClients) throws(Refusal) -> ProviderIssuer {
-        let new = IssuerClients(
+    func adding(_ clients: Clients) throws(Refusal) -> ProviderIssuer {
+        let new = Clients(
             audiences: try Self.clients(clients.audiences, .audience),
             parties: try Self.clients(clients.parties, .party))
         let kinds: [([String], [String], Refusal.Subject)] = [
@@ -42,7 +42,7 @@ package extension ProviderIssuer {
     ///
     /// - Parameter allowingAnyParty: whether the last party may be removed. Then any client may request ID tokens.
     /// - Throws: ``Refusal`` `not_found` for an unknown client, `conflict` for the last audience or party.
-    func removing(_ clients: IssuerClients, allowingAnyParty: Bool) throws(Refusal) -> ProviderIssuer {
+    func removing(_ clients: Clients, allowingAnyParty: Bool) throws(Refusal) -> ProviderIssuer {
         let (kept, keptParties) = (
             try Self.without(clients.audiences, audiences, .audience),
             try Self.without(clients.parties, parties, .party)

@@ -1,17 +1,7 @@
 import Encoding
 import Foundation
 
-/// The state of a session, which decides what its holder may do: the inner one of the protocol's two state machines.
-package enum SessionState: String, Sendable, CaseIterable {
-    /// The session does not exist, or has ended.
-    case unauthenticated
-    /// All actions of the API are allowed.
-    case authenticated
-    /// Only renewal and destruction are allowed.
-    case challenged
-}
-
-package extension SessionState {
+package extension Session.State {
     /// What can happen to a session.
     enum Event: String, Sendable, CaseIterable {
         case create
@@ -34,7 +24,7 @@ package extension SessionState {
     /// logout. Expiry by time is not an event: see ``Session/effectiveState(at:policy:)``.
     func after(
         _ event: Event, while connection: ConnectionState, by caller: Caller = .device
-    ) -> SessionState? {
+    ) -> Session.State? {
         let isService = caller == .service && event == .challenge
         guard connection == .connected || event == .destroy || isService else { return nil }
         switch (self, event) {
@@ -66,7 +56,7 @@ package struct Session: Sendable, Equatable {
     /// The provider's key that signed the identity token which opened or last renewed it.
     package var providerKeyID: ProviderKeyID
     /// The stored state; ``effectiveState(at:policy:)`` also considers the clock.
-    package var state: SessionState
+    package var state: State
     package let createdAt: Date
     /// When its lifetime last started: at its creation or renewal.
     package var renewedAt: Date
@@ -78,7 +68,7 @@ package struct Session: Sendable, Equatable {
     package init(
         id: SessionID, tokenHash: Digest256, userID: UserID, providerID: ProviderID, externalID: String,
         applicationID: ApplicationID, deviceID: DeviceID, thumbprint: Digest256, providerKeyID: ProviderKeyID,
-        state: SessionState, createdAt: Date, renewedAt: Date, lastUsedAt: Date, challengedAt: Date?
+        state: State, createdAt: Date, renewedAt: Date, lastUsedAt: Date, challengedAt: Date?
     ) {
         self.id = id
         self.tokenHash = tokenHash
@@ -115,6 +105,26 @@ package struct Session: Sendable, Equatable {
 }
 
 package extension Session {
+    /// The state of a session, which decides what its holder may do: the inner one of the protocol's two state machines.
+    enum State: String, Sendable, CaseIterable {
+        /// The session does not exist, or has ended.
+        case unauthenticated
+        /// All actions of the API are allowed.
+        case authenticated
+        /// Only renewal and destruction are allowed.
+        case challenged
+    }
+
+    struct Use: Sendable, Equatable {
+        package let id: SessionID
+        package let at: Date
+
+        package init(id: SessionID, at: Date) {
+            self.id = id
+            self.at = at
+        }
+    }
+
     /// The state of a session at a point in time.
     enum EffectiveState: String, Sendable, Equatable {
         case authenticated
@@ -123,7 +133,7 @@ package extension Session {
         case destroyed
 
         /// The state of the state machine; an expired session is unauthenticated.
-        package var machineState: SessionState {
+        package var machineState: State {
             switch self {
             case .authenticated: .authenticated
             case .challenged: .challenged
@@ -171,15 +181,5 @@ package extension Session {
         guard state == .authenticated, tokenHash == shown.tokenHash, userID == shown.userID,
             deviceID == shown.deviceID
         else { throw Refusal.sessionEnded }
-    }
-}
-
-package struct SessionUse: Sendable, Equatable {
-    package let id: SessionID
-    package let at: Date
-
-    package init(id: SessionID, at: Date) {
-        self.id = id
-        self.at = at
     }
 }

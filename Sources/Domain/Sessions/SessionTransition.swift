@@ -1,20 +1,20 @@
 /// The effect of an event on many sessions at once, by the state machine. Sessions in other states stay unchanged.
 package struct SessionTransition: Sendable, Equatable {
     /// The states that the event is allowed in.
-    package let from: [SessionState]
+    package let from: [Session.State]
     /// The state after the event.
-    package let to: SessionState
+    package let to: Session.State
 
-    private init(from: [SessionState], to: SessionState) { (self.from, self.to) = (from, to) }
+    private init(from: [Session.State], to: Session.State) { (self.from, self.to) = (from, to) }
 }
 
 package extension SessionTransition {
     /// Derives it from the state machine; `nil` if the machine allows the event in no state, or the states after it
     /// differ.
     init?(
-        _ event: SessionState.Event, while connection: ConnectionState, by caller: SessionState.Caller
+        _ event: Session.State.Event, while connection: ConnectionState, by caller: Session.State.Caller
     ) {
-        let from = SessionState.allCases.filter { $0.after(event, while: connection, by: caller) != nil }
+        let from = Session.State.allCases.filter { $0.after(event, while: connection, by: caller) != nil }
         let targets = Set(from.compactMap { $0.after(event, while: connection, by: caller) })
         guard let to = targets.first, targets.count == 1 else { return nil }
         (self.from, self.to) = (from, to)

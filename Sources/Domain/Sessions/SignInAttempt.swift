@@ -41,38 +41,38 @@ package struct SignInAttempt: Sendable, Equatable {
 }
 
 package extension SignInAttempt {
+    /// Attempts of a provider's users from one network in one hour that were counted without a row each.
+    struct Tally: Sendable, Equatable {
+        package let hour: Hour
+        /// `nil` for attempts whose token named no provider of this service.
+        package let providerID: ProviderID?
+        /// A keyed digest of the network.
+        package let network: Digest256
+        package let accepted: Int
+        package let refused: Int
+
+        package init(hour: Hour, providerID: ProviderID?, network: Digest256, accepted: Int, refused: Int) {
+            self.hour = hour
+            self.providerID = providerID
+            self.network = network
+            self.accepted = accepted
+            self.refused = refused
+        }
+
+        /// An hour that begins at a full hour of UTC.
+        package struct Hour: Sendable, Hashable {
+            package let start: Date
+
+            package init(of moment: Date) {
+                start = Date(timeIntervalSince1970: (moment.timeIntervalSince1970 / 3600).rounded(.down) * 3600)
+            }
+        }
+    }
+
     enum Act: String, Sendable, CaseIterable {
         case open
         case renew
     }
 
     var isAccepted: Bool { code == nil }
-}
-
-/// Attempts of a provider's users from one network in one hour that were counted without a row each.
-package struct SignInTally: Sendable, Equatable {
-    package let hour: Hour
-    /// `nil` for attempts whose token named no provider of this service.
-    package let providerID: ProviderID?
-    /// A keyed digest of the network.
-    package let network: Digest256
-    package let accepted: Int
-    package let refused: Int
-
-    package init(hour: Hour, providerID: ProviderID?, network: Digest256, accepted: Int, refused: Int) {
-        self.hour = hour
-        self.providerID = providerID
-        self.network = network
-        self.accepted = accepted
-        self.refused = refused
-    }
-
-    /// An hour that begins at a full hour of UTC.
-    package struct Hour: Sendable, Hashable {
-        package let start: Date
-
-        package init(of moment: Date) {
-            start = Date(timeIntervalSince1970: (moment.timeIntervalSince1970 / 3600).rounded(.down) * 3600)
-        }
-    }
 }

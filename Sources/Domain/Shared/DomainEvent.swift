@@ -43,7 +43,7 @@ package enum DomainEvent: Sendable {
     case providerKeyRevoked(ProviderKeyID, ProviderID, detail: String)
 
     // Users
-    case assuranceChanged(AssuranceChange)
+    case assuranceChanged(Assurance.Change)
     /// The user's proven number now belongs to another user.
     case phoneReassigned(from: UserID)
     /// The receipt names the audit entry. The provider is `nil` if the user is no longer known.

@@ -17,6 +17,21 @@ package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
 }
 
 package extension Assurance {
+    /// A user's assurance level was set: it rose, fell, or got another date of expiry.
+    struct Change: Sendable, Equatable {
+        package let userID: UserID
+        package let providerID: ProviderID
+        package let from: Assurance
+        package let to: Assurance
+
+        package init(userID: UserID, providerID: ProviderID, from: Assurance, to: Assurance) {
+            self.userID = userID
+            self.providerID = providerID
+            self.from = from
+            self.to = to
+        }
+    }
+
     /// The levels that a user can reach. Mobile documents are not supported yet.
     static let reachable = allCases.filter { $0 != .mdoc }
 
@@ -53,20 +68,5 @@ package extension AssuranceLevel {
     /// The level at a point in time.
     func value(at moment: Date) -> Assurance {
         until.map { $0 <= moment } ?? false ? min(stored, .phone) : stored
-    }
-}
-
-/// A user's assurance level was set: it rose, fell, or got another date of expiry.
-package struct AssuranceChange: Sendable, Equatable {
-    package let userID: UserID
-    package let providerID: ProviderID
-    package let from: Assurance
-    package let to: Assurance
-
-    package init(userID: UserID, providerID: ProviderID, from: Assurance, to: Assurance) {
-        self.userID = userID
-        self.providerID = providerID
-        self.from = from
-        self.to = to
     }
 }

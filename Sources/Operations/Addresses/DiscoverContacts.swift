@@ -17,9 +17,9 @@ package extension Service {
     /// A bucket of the set, or a part of a large bucket.
     struct DiscoveryPage: Sendable {
         /// The maximum size of one part as text, in bytes.
-        package static let largest = 2 * DiscoveryBucket.minimum * DiscoveryEntry.length
+        package static let largest = 2 * DiscoveryBucket.minimum * DiscoveryBucket.Entry.length
 
-        package let entries: [DiscoveryEntry]
+        package let entries: [DiscoveryBucket.Entry]
         /// The last tag of this part, if more entries follow.
         package let next: [UInt8]?
     }
@@ -90,7 +90,7 @@ package extension Service {
             let entry = try findWeek(week, of: session, in: transaction)
             // A set that has grown needs more bits. Fewer bits select a larger part and reveal less.
             guard bits <= entry.bits, let bucket = DiscoveryBucket(number, bits: bits),
-                tag.map({ $0.count == DiscoveryEntry.tagLength }) ?? true
+                tag.map({ $0.count == DiscoveryBucket.Entry.tagLength }) ?? true
             else { throw Refusal.unknownBucket }
             if rateLimiting == .on {
                 try RateRepository(transaction).count(

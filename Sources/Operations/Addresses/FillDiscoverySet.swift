@@ -23,7 +23,9 @@ package extension FillDiscoverySet {
     /// How long a turn computes, so that enough time is left for writing.
     private static let turn: Duration = .seconds(1)
 
-    private typealias Computed = (number: DiscoveryRepository.Lacking, week: DiscoveryWeek, entry: DiscoveryEntry?)
+    private typealias Computed = (
+        number: DiscoveryRepository.Lacking, week: DiscoveryWeek, entry: DiscoveryBucket.Entry?
+    )
 
     /// The results that were computed outside a transaction and must be written. The name distinguishes the positions
     /// of one turn from those of other turns.
@@ -72,7 +74,8 @@ package extension FillDiscoverySet {
     }
 
     /// `nil` if the number cannot be decrypted, which must not delay the others.
-    private func entry(of one: DiscoveryRepository.Lacking, _ key: ObliviousKey?) async throws -> DiscoveryEntry? {
+    private func entry(of one: DiscoveryRepository.Lacking, _ key: ObliviousKey?) async throws -> DiscoveryBucket.Entry?
+    {
         let keys = context.keys.personal
         let number = try await context.read { transaction -> String? in
             do {
@@ -84,7 +87,7 @@ package extension FillDiscoverySet {
             }
         }
         guard let key, let number, let output = try key.outputs(of: [number]).first else { return nil }
-        return DiscoveryEntry(output: output, user: one.user)
+        return DiscoveryBucket.Entry(output: output, user: one.user)
     }
 
     private func write(

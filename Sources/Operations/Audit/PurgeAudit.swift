@@ -107,9 +107,9 @@ package extension PurgeAudit {
                 let links = try await store.snapshot {
                     try AuditChainRepository($0).links(after: after, through: sequence, limit: VerifyAudit.page)
                 }
-                guard !links.isEmpty else { throw AuditDefect.truncated(after: after, signed: sequence) }
+                guard !links.isEmpty else { throw AuditChain.Defect.truncated(after: after, signed: sequence) }
                 for (number, link) in links {
-                    guard let link else { throw AuditDefect.altered(number) }
+                    guard let link else { throw AuditChain.Defect.altered(number) }
                     try chain.accept(link)
                 }
             }

@@ -28,7 +28,7 @@ package struct VerifyAudit: Sendable {
     /// - Throws: `AuditDefect`.
     static func anchor(
         _ filed: (sequence: Int64, token: String), keys: [String: P256.Signing.PublicKey]
-    ) throws(AuditDefect) -> AuditAnchor {
+    ) throws(AuditChain.Defect) -> AuditAnchor {
         do throws(AuditCheckpoint.Fault) {
             let anchor = try AuditAnchor(token: filed.token, keys: keys)
             if anchor.sequence == filed.sequence { return anchor }
@@ -52,7 +52,7 @@ package extension VerifyAudit {
         /// The number of entries that are not chained yet.
         package var unchained = 0
         /// The first defect; `nil` if there is none.
-        package var defect: AuditDefect?
+        package var defect: AuditChain.Defect?
     }
 
     /// Verifies the log.
@@ -75,7 +75,7 @@ package extension VerifyAudit {
         var report = Report(unchained: start.unchained)
         var chain = AuditChain()
         if let filed = start.anchor {
-            do throws(AuditDefect) {
+            do throws(AuditChain.Defect) {
                 let anchor = try Self.anchor(filed, keys: keys)
                 (report.anchor, chain) = (anchor, anchor.chain)
                 if let witness { try anchor.admit(witness) }
@@ -87,7 +87,7 @@ package extension VerifyAudit {
         let last = start.head?.sequence ?? 0
         while report.defect == nil, chain.sequence < last {
             let page = try await read(after: chain.sequence, through: last)
-            do throws(AuditDefect) {
+            do throws(AuditChain.Defect) {
                 guard !page.links.isEmpty else { throw .truncated(after: chain.sequence, signed: last) }
                 try walk(page, &chain, witness: witness, report: &report)
             } catch {
@@ -128,7 +128,7 @@ package extension VerifyAudit {
 
     private func walk(
         _ page: Page, _ chain: inout AuditChain, witness: AuditCheckpoint?, report: inout Report
-    ) throws(AuditDefect) {
+    ) throws(AuditChain.Defect) {
         var checkpoints = page.checkpoints[...]
         for (sequence, link) in page.links {
             guard let link else {
@@ -145,7 +145,7 @@ package extension VerifyAudit {
     }
 
     /// The checks at the end of the log: whether it reaches the last signed entry, and its head.
-    private static func end(of chain: AuditChain, _ start: Start, witness: AuditCheckpoint?) -> AuditDefect? {
+    private static func end(of chain: AuditChain, _ start: Start, witness: AuditCheckpoint?) -> AuditChain.Defect? {
         let signed = max(start.lastCheckpoint, start.head?.signed ?? 0, witness?.sequence ?? 0)
         if signed > chain.sequence { return .truncated(after: chain.sequence, signed: signed) }
         guard let head = start.head else { return .head(chain.sequence) }

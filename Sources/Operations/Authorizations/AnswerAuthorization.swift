@@ -33,7 +33,7 @@ package extension Service {
 
     private func move(
         _ text: String, _ session: Session,
-        _ event: @escaping @Sendable (AuthorizationBox) -> MessagingPermissionState.Event?
+        _ event: @escaping @Sendable (MessagingPermission.Box) -> MessagingPermission.State.Event?
     ) async throws -> AuthorizationView {
         try await act(for: session, inTurn: .permissions) { transaction, _, events -> AuthorizationView in
             let records = AuthorizationRepository(transaction)

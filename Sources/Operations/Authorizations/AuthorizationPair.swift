@@ -19,7 +19,7 @@ struct AuthorizationPair {
     ///
     /// - Throws: `Refusal` `conflict` with the state that forbids it, `gone` after its time.
     func move(
-        _ found: MessagingPermission, on event: MessagingPermissionState.Event, _ events: inout RecordedEvents
+        _ found: MessagingPermission, on event: MessagingPermission.State.Event, _ events: inout RecordedEvents
     ) throws {
         let now = transaction.now
         guard let moved = try found.after(event, now: now) else { return }
@@ -54,15 +54,15 @@ struct AuthorizationPair {
         for authorization in try records.storedOpen(between: user, and: other) {
             let state = authorization.state(now: transaction.now)
             guard state == .approval || state == .request && authorization.requesterID == user else { continue }
-            let box: AuthorizationBox = authorization.requesterID == user ? .outgoing : .incoming
+            let box: MessagingPermission.Box = authorization.requesterID == user ? .outgoing : .incoming
             try move(authorization, on: box.cancellation, &events)
         }
     }
 }
 
-extension AuthorizationBox {
+extension MessagingPermission.Box {
     /// The cancellation by the user on this side.
-    var cancellation: MessagingPermissionState.Event {
+    var cancellation: MessagingPermission.State.Event {
         switch self {
         case .incoming: .cancelByRecipient
         case .outgoing: .cancelByRequester

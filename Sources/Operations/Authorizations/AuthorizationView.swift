@@ -43,7 +43,7 @@ package struct AuthorizationPartner: Sendable, Confidential {
 package struct AuthorizationView: Sendable {
     /// The authorization with its state at the current time.
     package let authorization: MessagingPermission
-    package let box: AuthorizationBox
+    package let box: MessagingPermission.Box
     /// The recipient as the requester named them; `nil` for the other side.
     package let to: String?
     /// The event, as the requester named it; `nil` for the other side.
@@ -56,7 +56,7 @@ package struct AuthorizationView: Sendable {
     /// An authorization as one side sees it. The other side's data and the permission are included only while both
     /// are verified.
     init(
-        _ authorization: MessagingPermission, _ box: AuthorizationBox, parties: AuthorizationParties,
+        _ authorization: MessagingPermission, _ box: MessagingPermission.Box, parties: AuthorizationParties,
         of service: Service
     ) throws {
         let (transaction, keys) = (parties.transaction, service.keys.personal)

@@ -92,9 +92,9 @@ struct PushAuthorizations: Sendable {
 
     private static func subject(
         of message: OutboxMessage
-    ) -> (push: PushSubject, id: AuthorizationID, type: MessagingPermissionState)? {
+    ) -> (push: PushSubject, id: AuthorizationID, type: MessagingPermission.State)? {
         guard let push = message.push, let id = AuthorizationID(push.about[0]),
-            let type = MessagingPermissionState(rawValue: push.about[1])
+            let type = MessagingPermission.State(rawValue: push.about[1])
         else { return nil }
         return (push, id, type)
     }

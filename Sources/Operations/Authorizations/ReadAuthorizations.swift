@@ -25,15 +25,15 @@ package extension Service {
 
     /// The box, state and page that a user selects.
     struct AuthorizationFilter: Sendable {
-        let boxes: [AuthorizationBox]
-        let state: MessagingPermissionState?
+        let boxes: [MessagingPermission.Box]
+        let state: MessagingPermission.State?
         let mark: (at: Date, id: AuthorizationID)?
 
         /// Parses a filter; `nil` means no restriction.
         ///
         /// - Throws: `Refusal` `malformed_request`.
         package init(box: String?, state: String?, cursor: String?) throws(Refusal) {
-            boxes = try Self.word(box, "box").map { [$0] } ?? AuthorizationBox.allCases
+            boxes = try Self.word(box, "box").map { [$0] } ?? MessagingPermission.Box.allCases
             self.state = try Self.word(state, "state")
             mark = try cursor.map { cursor throws(Refusal) in
                 guard let mark = Self.mark(cursor) else {

@@ -183,7 +183,7 @@ package extension Service {
             expiresAt: now.addingTimeInterval(policy.requestLifetime), changedAt: now, sealedTo: sealed.to,
             sealedEvent: sealed.event)
         guard try records.insert(authorization) else {
-            throw Refusal.requestedTwice(state: MessagingPermissionState.request.rawValue)
+            throw Refusal.requestedTwice(state: MessagingPermission.State.request.rawValue)
         }
         try authorizationPushes.queue(AuthorizationRow(of: authorization), of: authorization, in: transaction, &events)
     }

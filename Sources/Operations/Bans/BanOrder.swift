@@ -22,7 +22,7 @@ package enum BanTarget: Sendable {
         return .document(name)
     }
 
-    var kind: BanSubjectKind {
+    var kind: Ban.SubjectKind {
         switch self {
         case .user: .user
         case .phone: .phone

@@ -16,7 +16,7 @@ struct BanSubjectIndex: Sendable {
         case phone(_ e164: String)
         case document(DocumentName)
 
-        fileprivate var kind: BanSubjectKind {
+        fileprivate var kind: Ban.SubjectKind {
             switch self {
             case .phone: .phone
             case .document: .document

@@ -64,7 +64,7 @@ final class CachedSession: Sendable {
     /// The session with the last use that this process knows.
     var session: Session {
         let (user, device, provider) = (gates.user.content, gates.device.content, gates.provider.content)
-        let state: SessionState =
+        let state: Session.State =
             switch challengedAt {
             case Self.open: .authenticated
             case Self.ended: .unauthenticated

@@ -29,16 +29,16 @@ package final class LastUses: Sendable {
 
     /// Removes and returns all uses, in the order of the sessions' ids, so that two nodes that write the same ones do
     /// not deadlock.
-    func takeAll() -> [SessionUse] {
+    func takeAll() -> [Session.Use] {
         let taken = pending.withLock { pending in
             defer { pending = [:] }
             return pending
         }
-        return taken.sorted { $0.key.uuid < $1.key.uuid }.map { SessionUse(id: $0.key, at: $0.value) }
+        return taken.sorted { $0.key.uuid < $1.key.uuid }.map { Session.Use(id: $0.key, at: $0.value) }
     }
 
     /// Puts uses back that could not be written.
-    func putBack(_ uses: some Sequence<SessionUse>) {
+    func putBack(_ uses: some Sequence<Session.Use>) {
         for use in uses { _ = note(use.id, at: use.at) }
     }
 

@@ -16,7 +16,7 @@ package final class SignInRecords: Sendable {
 
     /// A provider's users in one network in one hour.
     struct Crowd: Sendable, Hashable {
-        let hour: SignInTally.Hour
+        let hour: SignInAttempt.Tally.Hour
         let providerID: ProviderID?
         let network: String
 
@@ -40,7 +40,7 @@ package final class SignInRecords: Sendable {
 
     private struct State {
         var content = Content()
-        var hour: SignInTally.Hour?
+        var hour: SignInAttempt.Tally.Hour?
         /// The attempts of the hour by the hash of their crowd, those that were accepted and those that were refused. So
         /// a sender of bad tokens hides no accepted ones. Crowds with equal hashes share their number.
         var seen: [Int: Int] = [:]
@@ -66,7 +66,7 @@ package final class SignInRecords: Sendable {
     ///   - most: the number of attempts of a crowd that are recorded one by one.
     func note(_ entry: Entry, from network: String, most: Int) {
         let attempt = entry.attempt
-        let hour = SignInTally.Hour(of: attempt.at)
+        let hour = SignInAttempt.Tally.Hour(of: attempt.at)
         let crowd = Crowd(hour: hour, providerID: attempt.providerID, network: network)
         let hash = Self.hash(crowd, attempt.isAccepted)
         let user = attempt.isAccepted ? nil : entry.externalID.map { Self.hash(attempt.providerID, $0) }

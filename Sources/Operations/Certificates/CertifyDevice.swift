@@ -13,7 +13,7 @@ private struct GrantedRequest: Sendable {
     /// The enrolment token, which is not spent yet.
     let enrolment: EnrolmentToken?
     /// The request's places in its sender's limits; `nil` without rate limits.
-    let places: RatePlaces?
+    let places: RateRepository.Places?
 }
 
 /// How long a repetition of a request returns the certificate that was already issued, in seconds. The device may not
@@ -56,7 +56,7 @@ package extension Service {
         // Provider keys are verified from memory, and the certificate's dates are this machine's.
         try invalidator.requireFresh()
         let rules = policy[\.certification]
-        let places: RatePlaces? =
+        let places: RateRepository.Places? =
             if rateLimiting == .on {
                 try await store.transaction(inTurn: .certificates) {
                     try countCertification(request.address, rules, in: $0)
@@ -110,7 +110,7 @@ package extension Service {
     /// - Throws: `Refusal` `rate_limited`.
     private func countCertification(
         _ address: String, _ rules: CertificationPolicy, in transaction: any Transaction
-    ) throws -> RatePlaces {
+    ) throws -> RateRepository.Places {
         try RateRepository(transaction).count(
             .certification, from: address, keys: keys.personal, limits: rules.perHourPerSender)
     }

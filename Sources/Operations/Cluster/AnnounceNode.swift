@@ -52,7 +52,7 @@ package extension AnnounceNode {
     /// - Returns: `NodeAgreement/agreed`, or why it may not serve.
     /// - Throws: `Refusal` `unavailable`.
     func join(
-        allowsOtherPolicies: Bool, onWait: @Sendable (NodeDisagreement) -> Void = { _ in }
+        allowsOtherPolicies: Bool, onWait: @Sendable (NodeAgreement.Disagreement) -> Void = { _ in }
     ) async throws -> NodeAgreement {
         var arrival: Date?
         while true {
@@ -90,7 +90,7 @@ package extension AnnounceNode {
     /// - Returns: the nodes that it disagrees with, on policies too.
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
-    func beat() async throws -> [NodeDisagreement] {
+    func beat() async throws -> [NodeAgreement.Disagreement] {
         let (others, inForce, now) = try await store.snapshot { transaction in
             (
                 try ClusterMemberRepository(transaction).live().filter { $0.id != id },
@@ -125,7 +125,7 @@ package extension AnnounceNode {
     ///   - observe: called after each heartbeat with the disagreements.
     ///   - onError: called with the error of each failed heartbeat, which the next one repeats.
     func run(
-        observe: @Sendable ([NodeDisagreement]) -> Void,
+        observe: @Sendable ([NodeAgreement.Disagreement]) -> Void,
         onError: @escaping @Sendable (any Error) -> Void
     ) async {
         while !Task.isCancelled {

@@ -36,7 +36,7 @@ package final class ClientConnection: Sendable {
     ) {
         self.id = id
         self.thumbprint = thumbprint
-        network = RequesterNetwork.key(ofAddress: address)
+        network = SendTarget.RequesterNetwork.key(ofAddress: address)
         self.close = close
     }
 

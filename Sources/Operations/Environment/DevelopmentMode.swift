@@ -6,7 +6,7 @@ package struct DevelopmentMode: Sendable {
     /// Why no text is sent.
     package enum Cause: Sendable, Equatable {
         /// The guard withheld it, for this reason.
-        case withheld(WithheldReason)
+        case withheld(SendGuard.WithheldReason)
         /// The number's verification on this device is still open, so the code of its first text is valid.
         case stillOpen
 
@@ -29,7 +29,7 @@ package struct DevelopmentMode: Sendable {
     /// Reports why no text is sent, if none is.
     ///
     /// - Parameter decision: the guard's decision; `nil` if no text was requested.
-    func note(_ decision: SendDecision?, _ number: PhoneNumber) {
+    func note(_ decision: SendGuard.Decision?, _ number: PhoneNumber) {
         switch decision {
         case .send: return
         case .withhold(let reason, _): onMissing(number, .withheld(reason))

@@ -8,7 +8,7 @@ package extension Administration {
     ///
     /// - Returns: the issuer with all of its clients.
     /// - Throws: `Refusal` `not_found`, `malformed_request`, `conflict`.
-    func addIssuerClients(_ clients: IssuerClients, to name: String) async throws -> ProviderIssuer {
+    func addIssuerClients(_ clients: ProviderIssuer.Clients, to name: String) async throws -> ProviderIssuer {
         try await write { transaction, events in
             let providers = ProviderRepository(transaction)
             var (provider, issuer) = try providers.requireIssuer(name)
@@ -33,7 +33,7 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`, `conflict` for the last audience, and for the last party unless any client may
     ///   follow.
     func removeIssuerClients(
-        _ clients: IssuerClients, from name: String, allowingAnyParty: Bool
+        _ clients: ProviderIssuer.Clients, from name: String, allowingAnyParty: Bool
     ) async throws -> ProviderIssuer {
         try await write { transaction, events in
             let providers = ProviderRepository(transaction)
@@ -52,7 +52,7 @@ package extension Administration {
     ///
     /// - Throws: as the removal itself.
     func previewRemoval(
-        of clients: IssuerClients, from name: String, allowingAnyParty: Bool
+        of clients: ProviderIssuer.Clients, from name: String, allowingAnyParty: Bool
     ) async throws -> ProviderIssuer {
         try await issuerClients(of: name).removing(clients, allowingAnyParty: allowingAnyParty)
     }

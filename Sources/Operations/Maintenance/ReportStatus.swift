@@ -32,7 +32,7 @@ package extension ReportStatus {
         package let certificates: (valid: Int, revoked: Int, expired: Int)
         /// The numbers of enabled and disabled providers.
         package let providers: (enabled: Int, disabled: Int)
-        package let outbox: [(state: OutboxState, count: Int)]
+        package let outbox: [(state: OutboxMessage.State, count: Int)]
         /// How far the audit log is chained and signed.
         package let audit: AuditChain
         /// When the last checkpoint was stored; `nil` if there is none.
@@ -85,7 +85,7 @@ package extension ReportStatus {
                     counts[.certificates, "valid"], counts[.certificates, "revoked"], counts[.certificates, "expired"]
                 ),
                 providers: try records.providers(),
-                outbox: OutboxState.allCases.map { ($0, counts[.outbox, $0.rawValue]) },
+                outbox: OutboxMessage.State.allCases.map { ($0, counts[.outbox, $0.rawValue]) },
                 audit: head.chain, signedAt: head.chain.signed > 0 ? head.signedAt : nil,
                 unchained: try chain.countUnchained(), nodes: try ClusterMemberRepository(transaction).live(),
                 tasks: try MaintenanceTaskRepository(transaction).list(),

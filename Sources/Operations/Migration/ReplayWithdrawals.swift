@@ -6,7 +6,7 @@ import Repositories
 /// Repeats what users have revoked since a copy of the store was made: permissions, memberships of streams, findable
 /// addresses, allowed apps, the storage of messages and the presence. It also adds the blocks that they made.
 struct ReplayWithdrawals: Sendable {
-    private let permissions: [(id: AuthorizationID, state: MessagingPermissionState)]
+    private let permissions: [(id: AuthorizationID, state: MessagingPermission.State)]
     private let blocks: [WithdrawalRepository.Block]
     private let members: [(user: UserID, stream: MessageStreamID, leftAt: Int64)]
     private let findable: Set<WithdrawalRepository.FindableAddressKey>

@@ -23,7 +23,7 @@ package extension Administration {
     ///   - cursor: the id of the last message on the previous page.
     /// - Throws: `Refusal` `not_found` for a user, or for a cursor that no longer exists.
     func listOutbox(
-        _ state: OutboxState?, of user: String? = nil, limit: Int, after cursor: String? = nil
+        _ state: OutboxMessage.State?, of user: String? = nil, limit: Int, after cursor: String? = nil
     ) async throws -> [OutboxMessage] {
         try await read { transaction in
             let user = try user.map { try UserSummary.find($0, in: transaction).user.id }

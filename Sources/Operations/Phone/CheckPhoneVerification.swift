@@ -41,7 +41,7 @@ package extension Service {
     ) async throws -> CheckedPhoneVerification {
         let policy = policy[\.phones]
         let (codes, keys) = (keys.phoneCodes, keys.personal)
-        let code = SubmittedPhoneCode(code)
+        let code = PhoneCode.Submitted(code)
         let id = PhoneVerificationID(text[...]) ?? environment.newIdentifier()
         let bans = BanSubjectIndex(keys: keys)
         return try await act(for: session, inTurn: .texts) { transaction, _, events -> CheckedPhoneVerification in
@@ -68,7 +68,7 @@ package extension Service {
             {
                 return try repeated(e164, bans, for: session, in: transaction)
             }
-            if verdict == .right { streak = FailureStreak() }
+            if verdict == .right { streak = PhoneVerification.FailureStreak() }
             if verdict == .wrong, streak.countFailure(now: transaction.now, policy: policy) {
                 events.record(.phoneFrozen(session.userID), by: "device \(session.deviceID)")
             }

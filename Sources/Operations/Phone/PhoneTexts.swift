@@ -12,7 +12,7 @@ struct PhoneText: Sendable {
     /// The number of the send, from 0.
     let sending: Int
     /// The evidence that a person made the request; `nil` for none.
-    var evidence: SendEvidence?
+    var evidence: SendGuard.Evidence?
 
     /// The user who requests a text, with the number and the address.
     struct Recipient: Sendable {
@@ -25,13 +25,13 @@ struct PhoneText: Sendable {
     /// The counts and limits that decide about a text.
     struct Limits: Sendable {
         let target: SendTarget
-        let streak: FailureStreak
+        let streak: PhoneVerification.FailureStreak
         let counts: SendCounts
     }
 
     /// The result, for metrics and log only: the caller gets the same response in every case.
     struct Outcome: Sendable {
-        let decision: SendDecision
+        let decision: SendGuard.Decision
         /// The name of the scope that the breaker limits from now on; `nil` if there is none.
         let thinned: String?
 
@@ -102,13 +102,13 @@ extension Service {
         let policy = policy[\.phones]
         let (challenge, recipient) = (text.challenge, text.recipient)
         let (target, counts) = (limits.target, limits.counts)
-        var places: RatePlaces?
+        var places: RateRepository.Places?
         if rateLimiting == .on {
             places = try RateRepository(transaction).count(
                 target.age == .settled || target.isOwner ? .settledText : .text, from: recipient.address,
                 keys: keys.personal, limits: policy.sendsPerHourPerSender)
         }
-        let attempt = SendAttempt(
+        let attempt = SendGuard.Attempt(
             number: recipient.number, isOwner: target.isOwner, isFrozen: limits.streak.isFrozen(now: transaction.now),
             age: target.age, evidence: text.evidence)
         let records = PhoneSendRepository(transaction)
@@ -141,9 +141,10 @@ extension Service {
         }
         return SendTarget(
             userID: userID, providerID: user.providerID,
-            age: AccountAge(
+            age: SendTarget.AccountAge(
                 createdAt: user.createdAt, assurance: user.assurance, now: transaction.now, policy: policy),
-            network: keys.blindIndex("network " + RequesterNetwork.key(ofAddress: recipient.address), .networkAddress),
+            network: keys.blindIndex(
+                "network " + SendTarget.RequesterNetwork.key(ofAddress: recipient.address), .networkAddress),
             number: indexes[0], prefixName: prefixName(of: recipient.number),
             prefix: keys.blindIndex("prefix " + SendGuard.prefix(of: recipient.number), .phonePrefix),
             country: recipient.number.region,

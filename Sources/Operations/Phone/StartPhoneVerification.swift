@@ -16,7 +16,7 @@ package extension Service {
         /// The number of digits of the code.
         package let digits: Int
         /// The guard's decision, for the metrics alone; `nil` if no text was requested.
-        package let decision: SendDecision?
+        package let decision: SendGuard.Decision?
         /// The name of the scope that the breaker limits from now on, for the log; `nil` if there is none.
         package let thinned: String?
 
@@ -77,7 +77,7 @@ package extension Service {
             try PushEndpoint(arn, of: policy.pushApplications)
         }
         let presence = try await presenceNonce(request.presence, for: number, session, on: connection)
-        let evidence: SendEvidence? =
+        let evidence: SendGuard.Evidence? =
             if try await isSolved(request.captcha, verifyCaptcha) { .captcha } else if presence != nil {
                 .presence
             } else { nil }

@@ -66,7 +66,7 @@ package extension Administration {
     /// `nil` for a user or device.
     private static func signer(
         _ scope: SessionSelection, in transaction: any Transaction
-    ) throws -> SessionSigner? {
+    ) throws -> SessionRepository.Signer? {
         switch scope {
         case .all: return .all
         case .provider(let name): return .provider(try ProviderRepository(transaction).require(name).id)

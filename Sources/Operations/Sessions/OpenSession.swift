@@ -26,7 +26,7 @@ package extension Service {
         _ trace: SignInTrace
     ) async throws -> OpenedSession {
         guard let device = connection.certificate,
-            let state = SessionState.unauthenticated.after(.create, while: connection.state)
+            let state = Session.State.unauthenticated.after(.create, while: connection.state)
         else { throw Refusal.connectionWithoutCertificate }
         let policy = policy[\.sessions]
         let identity = try await verifyIdentity(identityToken, as: proof, on: connection, trace)

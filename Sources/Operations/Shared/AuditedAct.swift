@@ -93,7 +93,7 @@ extension AuditedAct {
     static func banAdded(subject: AuditSubject, detail: String) -> Self { Self(.banAdded, subject, detail) }
     static func banLifted(_ id: BanID) -> Self { Self(.banLifted, AuditSubject(.ban, id)) }
 
-    static func banEvaded(_ user: UserID, _ ban: BanID, by kind: BanSubjectKind) -> Self {
+    static func banEvaded(_ user: UserID, _ ban: BanID, by kind: Ban.SubjectKind) -> Self {
         Self(.banEvaded, AuditSubject(.user, user), "ban \(ban), \(kind.rawValue)")
     }
 

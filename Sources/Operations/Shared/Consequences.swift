@@ -168,7 +168,7 @@ extension [Consequence.SecurityEvent] {
         ended.map { .init(event: .sessionRevoked($0.id), user: $0.userID, provider: $0.providerID) }
     }
 
-    fileprivate static func changed(_ change: AssuranceChange) -> Self {
+    fileprivate static func changed(_ change: Assurance.Change) -> Self {
         guard change.from != change.to else { return [] }
         let event = ProviderEvent.assuranceLevelChanged(from: change.from, to: change.to)
         return [.init(event: event, user: change.userID, provider: change.providerID)]

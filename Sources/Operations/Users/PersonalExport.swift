@@ -37,14 +37,14 @@ package struct PersonalExport: Sendable, Confidential {
     /// The user's messages, and the streams that they are in.
     let written: ExportedMessages
 
-    typealias AuthorizationEntry = (MessagingPermission, AuthorizationBox, words: SealedRequest?)
+    typealias AuthorizationEntry = (MessagingPermission, MessagingPermission.Box, words: SealedRequest?)
 
     static func collect(
         _ user: User, address: String, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> PersonalExport {
         let profile = try UserProfile.find(user.id, keys: keys, in: transaction)
         // No requests are read for an erased user, even if rows remain.
-        let boxes = try ErasureRepository(transaction).isUnderWay(user.id) ? [] : AuthorizationBox.allCases
+        let boxes = try ErasureRepository(transaction).isUnderWay(user.id) ? [] : MessagingPermission.Box.allCases
         let authorizations = try boxes.flatMap { box in
             try AuthorizationRepository(transaction).list(of: user.id, box: box, state: nil, limit: 10_000).map {
                 ($0, box, box == .outgoing ? try .open($0, of: user.id, keys: keys, in: transaction) : nil)
@@ -146,7 +146,7 @@ package extension PersonalExport {
     }
 
     private static func json(
-        _ authorization: MessagingPermission, _ box: AuthorizationBox, to recipient: String?, event: String?
+        _ authorization: MessagingPermission, _ box: MessagingPermission.Box, to recipient: String?, event: String?
     ) -> JSONValue {
         .object([
             "id": text(authorization.id.description), "box": text(box.rawValue),

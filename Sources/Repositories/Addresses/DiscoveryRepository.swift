@@ -54,7 +54,7 @@ package extension DiscoveryRepository {
     ///
     /// - Parameter entry: `nil` if none could be made. The number then waits for the next week.
     /// - Returns: whether an entry was added.
-    func fill(_ one: Lacking, _ entry: DiscoveryEntry?, of week: DiscoveryWeek) throws -> Bool {
+    func fill(_ one: Lacking, _ entry: DiscoveryBucket.Entry?, of week: DiscoveryWeek) throws -> Bool {
         let isStill = try transaction.execute(
             """
             UPDATE findable_addresses SET filled_week = $1
@@ -78,7 +78,7 @@ package extension DiscoveryRepository {
     /// - Parameter tag: the last one of the previous page; `nil` for the first page.
     func list(
         _ bucket: DiscoveryBucket, after tag: [UInt8]?, in week: DiscoveryWeek, of provider: ProviderID, limit: Int
-    ) throws -> [DiscoveryEntry] {
+    ) throws -> [DiscoveryBucket.Entry] {
         let (from, to) = bucket.tags
         let end = to == nil ? "" : " AND tag < $4"
         return try transaction.query(
@@ -87,7 +87,7 @@ package extension DiscoveryRepository {
             WHERE week = $1 AND provider_id = $2 AND tag \(tag == nil ? ">=" : ">") $3\(end)
             ORDER BY tag LIMIT \(limit)
             """, [.integer(week.number), .id(provider), .bytes(tag ?? from)] + (to.map { [.bytes($0)] } ?? [])
-        ).map(Self.read.read).map { DiscoveryEntry(tag: $0, masked: $1) }
+        ).map(Self.read.read).map { DiscoveryBucket.Entry(tag: $0, masked: $1) }
     }
 
     private static let old = AgedRows(of: "discovery_entries", key: "user_id, week", age: "week")

@@ -58,7 +58,7 @@ package extension AuthorizationRepository {
     }
 
     /// Stores an authorization's new state with the row for it; `false` if its state has changed since it was read.
-    func move(_ moved: MessagingPermission, from before: MessagingPermissionState) throws -> Bool {
+    func move(_ moved: MessagingPermission, from before: MessagingPermission.State) throws -> Bool {
         let changed = try transaction.execute(
             "UPDATE authorizations SET state = $2, changed_at = $3, replaced_by = $5 WHERE id = $1 AND state = $4",
             [.id(moved.id), moved.state.value, .time(moved.changedAt), before.value, moved.replacedBy.value])
@@ -107,7 +107,7 @@ package extension AuthorizationRepository {
 
     private static let between = ColumnTuple(
         Column<UserID?>("asker_id"), Column<UserID?>("accepter_id"),
-        Column<MessagingPermissionState>(PermissionRevocationRepository.state(of: "authorizations")))
+        Column<MessagingPermission.State>(PermissionRevocationRepository.state(of: "authorizations")))
     private static let askedOfSome = ListStatement(after: 1) { list in
         """
         SELECT \(between) FROM authorizations
@@ -149,7 +149,7 @@ package extension AuthorizationRepository {
     ///   - box: those that the user requested, or those requested of the user that may be seen.
     ///   - state: the effective state; `nil` for all.
     func list(
-        of user: UserID, box: AuthorizationBox, state: MessagingPermissionState?,
+        of user: UserID, box: MessagingPermission.Box, state: MessagingPermission.State?,
         after mark: (at: Date, id: AuthorizationID)? = nil, limit: Int
     ) throws -> [MessagingPermission] {
         let side =
@@ -194,7 +194,7 @@ package extension AuthorizationRepository {
     /// - Parameter state: the final state: `.banned` in the transaction that bans the user, or `.cancelled`.
     /// - Returns: how many ended, up to ``countLimit``.
     @discardableResult
-    func withdraw(allOf user: UserID, because state: MessagingPermissionState, at time: Date) throws -> Int {
+    func withdraw(allOf user: UserID, because state: MessagingPermission.State, at time: Date) throws -> Int {
         let count = try countOpen(of: user)
         try PermissionRevocationRepository(transaction).cut(user, because: state, at: time)
         return count
@@ -258,7 +258,7 @@ package extension AuthorizationRepository {
             """, [.id(requester), .id(recipient)])
     }
 
-    private func enter(_ state: MessagingPermissionState, _ ended: [AuthorizationID], at time: Date) throws {
+    private func enter(_ state: MessagingPermission.State, _ ended: [AuthorizationID], at time: Date) throws {
         let rows = AuthorizationRowRepository(transaction)
         for id in ended {
             try rows.insert(

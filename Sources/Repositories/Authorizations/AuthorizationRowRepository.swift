@@ -39,7 +39,7 @@ package extension AuthorizationRowRepository {
     }
 
     /// The row of an authorization for a state.
-    func find(_ id: AuthorizationID, _ type: MessagingPermissionState) throws -> AuthorizationRow? {
+    func find(_ id: AuthorizationID, _ type: MessagingPermission.State) throws -> AuthorizationRow? {
         try transaction.first(Self.columns, "WHERE authorization_id = $1 AND type = $2", [.id(id), type.value])
     }
 
@@ -60,14 +60,14 @@ package extension AuthorizationRowRepository {
     }
 
     /// Marks a row as sent: a device of its user has the notification.
-    func markSent(_ id: AuthorizationID, _ type: MessagingPermissionState) throws {
+    func markSent(_ id: AuthorizationID, _ type: MessagingPermission.State) throws {
         try transaction.execute(
             "UPDATE authorization_rows SET sent = 1 WHERE authorization_id = $1 AND type = $2 AND sent = 0",
             [.id(id), type.value])
     }
 
     /// Releases a row whose message was not delivered, so that another one can be queued.
-    func release(_ id: AuthorizationID, _ type: MessagingPermissionState) throws {
+    func release(_ id: AuthorizationID, _ type: MessagingPermission.State) throws {
         try transaction.execute(
             "UPDATE authorization_rows SET message_id = NULL WHERE authorization_id = $1 AND type = $2 AND sent = 0",
             [.id(id), type.value])

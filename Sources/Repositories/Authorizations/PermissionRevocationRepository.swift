@@ -45,7 +45,7 @@ package struct PermissionRevocationRepository {
     /// Ends all authorizations of a user: one row for the revocation, and some rows of authorizations.
     ///
     /// - Parameter state: `.banned` or `.cancelled`.
-    func cut(_ user: UserID, because state: MessagingPermissionState, at time: Date) throws {
+    func cut(_ user: UserID, because state: MessagingPermission.State, at time: Date) throws {
         let generation: Int64? = try transaction.value(
             """
             INSERT INTO permission_cuts (\(Self.columns), due_at)
@@ -68,7 +68,7 @@ package extension PermissionRevocationRepository {
     static let atOnce = 50
 
     private static let columns = ColumnTuple(
-        Column<UserID>("user_id"), Column<Int64>("generation"), Column<MessagingPermissionState>("state"),
+        Column<UserID>("user_id"), Column<Int64>("generation"), Column<MessagingPermission.State>("state"),
         Column<Date>("at"))
     /// The condition of the partial indexes: both engines use one only if a statement repeats it.
     private static let isOpen = "state IN ('REQUEST', 'APPROVAL')"
@@ -76,7 +76,7 @@ package extension PermissionRevocationRepository {
     private struct Cut {
         let user: UserID
         let generation: Int64
-        let state: MessagingPermissionState
+        let state: MessagingPermission.State
         let at: Date
     }
 

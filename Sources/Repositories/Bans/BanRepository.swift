@@ -184,12 +184,12 @@ package extension BanRepository {
 
     /// The versions of the index key that active entries use. Each is found by its first such entry, because every
     /// proof of a number or document needs the list.
-    func indexVersions(_ kind: BanSubjectKind) throws -> Set<Int> {
+    func indexVersions(_ kind: Ban.SubjectKind) throws -> Set<Int> {
         Set(try transaction.values(Self.versions, [kind.value, .time(transaction.now)]))
     }
 
     /// Whether an active ban on numbers or documents exists only under versions of the index key that are not in a set.
-    func isOutOfReach(_ kind: BanSubjectKind, of versions: Set<Int>) throws -> Bool {
+    func isOutOfReach(_ kind: Ban.SubjectKind, of versions: Set<Int>) throws -> Bool {
         let known = versions.sorted().map(String.init).joined(separator: ", ")
         return try transaction.first(
             """

@@ -25,7 +25,7 @@ package extension RepeatedRequestRepository {
     ///   - certificatePEM: the certificate, which is not secret.
     ///   - places: the places that the request took in its sender's limits, if they can still become free.
     func remember(
-        _ hash: Digest256, serial: String, certificatePEM: String, places: RatePlaces?, until end: Date
+        _ hash: Digest256, serial: String, certificatePEM: String, places: RateRepository.Places?, until end: Date
     ) throws {
         try transaction.enqueue(
             """
@@ -50,7 +50,7 @@ package extension RepeatedRequestRepository {
             UPDATE recent_certifications SET places = NULL
             WHERE serial IN (SELECT serial FROM certificates WHERE device_id = $1)
             """, [.id(device)])
-        for text in places { try RateRepository(transaction).giveBack(RatePlaces(text: text)) }
+        for text in places { try RateRepository(transaction).giveBack(RateRepository.Places(text: text)) }
     }
 
     /// The stored response to a request, and its device's presence key. The certificate may have been revoked since.

@@ -82,7 +82,8 @@ package extension StatusRepository {
                 ], arguments: [now])
         case .outbox:
             return Counted(
-                columns: ["state"], kinds: OutboxState.allCases.map { ($0.rawValue, "state = '\($0.rawValue)'") },
+                columns: ["state"],
+                kinds: OutboxMessage.State.allCases.map { ($0.rawValue, "state = '\($0.rawValue)'") },
                 arguments: [])
         }
     }

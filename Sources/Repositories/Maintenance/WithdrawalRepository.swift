@@ -13,8 +13,8 @@ package extension WithdrawalRepository {
     }
 
     /// Every authorization that was rejected or withdrawn, or ended by a ban.
-    func endedPermissions() throws -> [(id: AuthorizationID, state: MessagingPermissionState)] {
-        let columns = ColumnTuple(Column<AuthorizationID>("id"), Column<MessagingPermissionState>("state"))
+    func endedPermissions() throws -> [(id: AuthorizationID, state: MessagingPermission.State)] {
+        let columns = ColumnTuple(Column<AuthorizationID>("id"), Column<MessagingPermission.State>("state"))
         return try transaction.query(
             """
             SELECT id, state FROM (
@@ -25,7 +25,7 @@ package extension WithdrawalRepository {
     }
 
     /// Ends an authorization as in the other store; `false` if it is unknown or has ended already.
-    func end(_ id: AuthorizationID, as state: MessagingPermissionState) throws -> Bool {
+    func end(_ id: AuthorizationID, as state: MessagingPermission.State) throws -> Bool {
         let records = AuthorizationRepository(transaction)
         guard var open = try records.find(id), open.state.isOpen else { return false }
         open.state = state

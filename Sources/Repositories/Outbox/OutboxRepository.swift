@@ -83,7 +83,7 @@ package extension OutboxRepository {
 
     /// The condition for a state, by an index of that state. Nearly all rows are sent messages, which have no such
     /// index: a page of them ends if too many other rows are between them.
-    private static func condition(_ state: OutboxState) -> String {
+    private static func condition(_ state: OutboxMessage.State) -> String {
         let isState = "state = '\(state.rawValue)'"
         switch state {
         case .dead: return isState
@@ -104,7 +104,7 @@ package extension OutboxRepository {
     ///   - cursor: the id of the last message of the previous page; `nil` for the first page.
     /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
     func list(
-        _ state: OutboxState?, of user: UserID? = nil, limit: Int, after cursor: String? = nil
+        _ state: OutboxMessage.State?, of user: UserID? = nil, limit: Int, after cursor: String? = nil
     ) throws -> [OutboxMessage] {
         let page = Self.newest.page(from: 2)
         if let user {

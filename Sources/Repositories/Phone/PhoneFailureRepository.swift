@@ -21,21 +21,21 @@ package extension PhoneFailureRepository {
     /// The index for a failed check of an unknown verification, which has no number.
     static let noNumber = Digest256.of("no number")
 
-    func find(userID: UserID, numberIndexes: [Digest256]) throws -> FailureStreak {
+    func find(userID: UserID, numberIndexes: [Digest256]) throws -> PhoneVerification.FailureStreak {
         for index in numberIndexes {
             let row = try transaction.first(
                 "SELECT \(Self.streak) FROM phone_failures WHERE user_id = $1 AND number_index = $2",
                 [.id(userID), index.value])
             if let (count, frozenUntil) = try row.map(Self.streak.read) {
-                return FailureStreak(count: count, frozenUntil: frozenUntil)
+                return PhoneVerification.FailureStreak(count: count, frozenUntil: frozenUntil)
             }
         }
-        return FailureStreak()
+        return PhoneVerification.FailureStreak()
     }
 
     /// Stores the streak. Every failed check writes one row here, even for an unknown verification, so all have equal
     /// cost.
-    func save(_ streak: FailureStreak, userID: UserID, numberIndex: Digest256) throws {
+    func save(_ streak: PhoneVerification.FailureStreak, userID: UserID, numberIndex: Digest256) throws {
         try transaction.execute(
             """
             INSERT INTO phone_failures (\(Self.columns)) VALUES (\(Self.columns.placeholders))

@@ -65,11 +65,11 @@ package extension PhoneSendRepository {
     ///
     /// - Parameter places: the places that the request took in its sender's limits; `nil` if these are off.
     func record(
-        _ decision: SendDecision, to target: SendTarget, verification: PhoneVerificationID, id: UUID,
-        places: RatePlaces?, policy: PhonePolicy
+        _ decision: SendGuard.Decision, to target: SendTarget, verification: PhoneVerificationID, id: UUID,
+        places: RateRepository.Places?, policy: PhonePolicy
     ) throws {
         let now = transaction.now
-        var (withheld, counters) = (WithheldReason?.none, [String]())
+        var (withheld, counters) = (SendGuard.WithheldReason?.none, [String]())
         switch decision {
         case .send(let attributedTo, let through):
             counters = target.counters(attributedTo: attributedTo, through: through)
@@ -113,7 +113,7 @@ package extension PhoneSendRepository {
             for group in counters where SendTarget.isGroup(group) {
                 try PhoneGroupRepository(transaction).add(sends: 0, verified: 1, to: group, at: sentAt)
             }
-            if let places { try RateRepository(transaction).giveBack(RatePlaces(text: places)) }
+            if let places { try RateRepository(transaction).giveBack(RateRepository.Places(text: places)) }
         }
     }
 

@@ -21,7 +21,7 @@ package extension EventStreamRepository {
             createdAt, verifiedAt, activeAt, _ in
             EventStream(
                 id: id, provider: provider,
-                settings: EventStreamSettings(
+                settings: EventStream.Settings(
                     delivery: pushURL.map { .push($0) } ?? .poll, requested: events.map(Self.list),
                     description: description, algorithm: algorithm, subjectForm: subjectForm),
                 status: status, statusReason: statusReason, createdAt: createdAt, approvedURL: approvedURL,
@@ -259,4 +259,4 @@ package extension EventStreamRepository {
 }
 
 extension EventStream.Status: ColumnContent {}
-extension EventStreamSettings.SubjectForm: ColumnContent {}
+extension EventStream.Settings.SubjectForm: ColumnContent {}

@@ -9,6 +9,28 @@ package struct RateRepository {
 }
 
 package extension RateRepository {
+    /// The places that an act took in the limits of its sender's networks.
+    struct Places: Sendable {
+        /// One place a line: for how many milliseconds it is taken, and the key.
+        let text: String
+
+        init(text: String) { self.text = text }
+
+        init(_ taken: [(key: String, interval: TimeInterval)]) {
+            text = taken.map { "\(Int64(saturating: ($0.interval * 1000).rounded(.down))) \($0.key)" }
+                .joined(separator: "\n")
+        }
+
+        /// The keys, each with the milliseconds of its place.
+        var taken: [(key: String, interval: Int64)] {
+            text.split(separator: "\n").compactMap { line in
+                let parts = line.split(separator: " ", maxSplits: 1)
+                guard parts.count == 2, let interval = Int64(parts[0]) else { return nil }
+                return (String(parts[1]), interval)
+            }
+        }
+    }
+
     init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
@@ -60,16 +82,16 @@ package extension RateRepository {
     @discardableResult
     func count(
         _ act: SenderAct, from address: String, keys: PersonalKeys, limits: NetworkLimits
-    ) throws -> RatePlaces {
+    ) throws -> Places {
         let limited = limits.counted(address).map { network, limit in
             (key: Self.key(act, from: network, keys: keys), limit: RateLimit(count: limit, per: SenderAct.period))
         }
         for (key, limit) in limited { try count(key, limit: limit) }
-        return RatePlaces(limited.map { ($0.key, $0.limit.period / Double($0.limit.count)) })
+        return Places(limited.map { ($0.key, $0.limit.period / Double($0.limit.count)) })
     }
 
     /// Frees places. A limit never admits more than its burst: a time in the past is treated like none.
-    func giveBack(_ places: RatePlaces) throws {
+    func giveBack(_ places: Places) throws {
         for (key, interval) in places.taken {
             try transaction.enqueue(
                 "UPDATE rates SET arrival = arrival - $2 WHERE key = $1", [.text(key), .integer(interval)])
@@ -119,27 +141,5 @@ package extension RateRepository {
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.old.take(before: moment, batch, in: transaction)
-    }
-}
-
-/// The places that an act took in the limits of its sender's networks.
-package struct RatePlaces: Sendable {
-    /// One place a line: for how many milliseconds it is taken, and the key.
-    let text: String
-
-    init(text: String) { self.text = text }
-
-    init(_ taken: [(key: String, interval: TimeInterval)]) {
-        text = taken.map { "\(Int64(saturating: ($0.interval * 1000).rounded(.down))) \($0.key)" }
-            .joined(separator: "\n")
-    }
-
-    /// The keys, each with the milliseconds of its place.
-    var taken: [(key: String, interval: Int64)] {
-        text.split(separator: "\n").compactMap { line in
-            let parts = line.split(separator: " ", maxSplits: 1)
-            guard parts.count == 2, let interval = Int64(parts[0]) else { return nil }
-            return (String(parts[1]), interval)
-        }
     }
 }

@@ -14,26 +14,6 @@ package enum SealingFailure: Error, Sendable, Equatable {
     case notAuthentic
 }
 
-/// The kind of a blind index's value; indexes of different kinds never equal each other.
-package enum BlindIndexKind: String, Sendable, CaseIterable {
-    /// An identity document: its issuer and number.
-    case document
-    /// A person on a document: name and date of birth.
-    case person
-    /// A user's profile from the provider.
-    case profile
-    /// The recipient of a request for an authorization.
-    case authorizationTarget = "authorization_target"
-    /// A network address, as limits use it.
-    case networkAddress = "network_address"
-    /// The prefix of a block of telephone numbers.
-    case phonePrefix = "phone_prefix"
-    /// A value in the metadata of a stream.
-    case streamMetadata = "stream_metadata"
-    /// The seeds of contact discovery's keys.
-    case discovery
-}
-
 /// The keys that protect personal data, by version; the highest version of each is the current one.
 ///
 /// A wrapping key wraps data keys, one for each user. An index key makes blind indexes. All nodes share them. A node
@@ -87,6 +67,26 @@ package struct PersonalKeys: Sendable {
 }
 
 package extension PersonalKeys {
+    /// The kind of a blind index's value; indexes of different kinds never equal each other.
+    enum BlindIndexKind: String, Sendable, CaseIterable {
+        /// An identity document: its issuer and number.
+        case document
+        /// A person on a document: name and date of birth.
+        case person
+        /// A user's profile from the provider.
+        case profile
+        /// The recipient of a request for an authorization.
+        case authorizationTarget = "authorization_target"
+        /// A network address, as limits use it.
+        case networkAddress = "network_address"
+        /// The prefix of a block of telephone numbers.
+        case phonePrefix = "phone_prefix"
+        /// A value in the metadata of a stream.
+        case streamMetadata = "stream_metadata"
+        /// The seeds of contact discovery's keys.
+        case discovery
+    }
+
     /// The keys at one time.
     struct Versions: Sendable {
         let wrapping: [Int: SymmetricKey]

@@ -3,14 +3,14 @@ import Domain
 import Encoding
 import Foundation
 
-/// Whose signature opened or last renewed the sessions of a list.
-package enum SessionSigner: Sendable {
-    case all
-    case provider(ProviderID)
-    case key(ProviderKeyID)
-}
-
 package extension SessionRepository {
+    /// Whose signature opened or last renewed the sessions of a list.
+    enum Signer: Sendable {
+        case all
+        case provider(ProviderID)
+        case key(ProviderKeyID)
+    }
+
     /// Greater than every id, because ids are hexadecimal digits.
     private static let beyond = "g"
     private static let listedKey = ColumnTuple(Column<String>("k.id"), Column<Int64>("p.generation"))
@@ -27,7 +27,7 @@ package extension SessionRepository {
     ///   - signer: the provider or the key that opened or last renewed them.
     ///   - moment: the time before which sessions are left out.
     func listOpen(
-        limit: Int, after cursor: SessionID? = nil, of signer: SessionSigner = .all, since moment: Date? = nil
+        limit: Int, after cursor: SessionID? = nil, of signer: Signer = .all, since moment: Date? = nil
     ) throws -> [Session] {
         var (found, oldest) = ([Session](), moment.map(Self.before) ?? "")
         for (key, generation) in try keys(of: signer) {
@@ -39,7 +39,7 @@ package extension SessionRepository {
         return found
     }
 
-    func keys(of signer: SessionSigner) throws -> [(id: String, generation: Int64)] {
+    func keys(of signer: Signer) throws -> [(id: String, generation: Int64)] {
         let (provider, key) =
             switch signer {
             case .all: ("", "")

@@ -40,7 +40,7 @@ package struct SessionRepository {
 
     /// The condition in the form of the table's indexes, in which all states except one are written as `<>`.
     static func isAllowed(_ transition: SessionTransition) -> String {
-        let others = SessionState.allCases.filter { !transition.from.contains($0) }
+        let others = Session.State.allCases.filter { !transition.from.contains($0) }
         if others.count == 1 { return "state <> '\(others[0].rawValue)'" }
         return "state IN (\(transition.from.map { "'\($0.rawValue)'" }.joined(separator: ", ")))"
     }
@@ -52,7 +52,7 @@ package extension SessionRepository {
     }
 
     private static func state(of table: String) -> String {
-        let ended = SessionState.unauthenticated.rawValue
+        let ended = Session.State.unauthenticated.rawValue
         return "CASE WHEN \(GenerationRepository.isCurrent(table)) THEN \(table).state ELSE '\(ended)' END"
     }
 

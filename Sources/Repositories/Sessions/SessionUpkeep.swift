@@ -5,7 +5,7 @@ import Foundation
 package extension SessionRepository {
     /// Writes last uses of sessions, unless a later one is stored. A statement has 250, 50, ten or one of them, so
     /// there are four texts to prepare.
-    func recordUses(_ uses: [SessionUse]) throws {
+    func recordUses(_ uses: [Session.Use]) throws {
         var left = uses[...]
         while let (count, statement) = Self.uses.first(where: { $0.count <= left.count }) {
             try transaction.enqueue(statement, left.prefix(count).flatMap { [.id($0.id), .time($0.at)] })

@@ -105,18 +105,18 @@ extension Assurance: ColumnContent {}
 extension AddressType: ColumnContent {}
 extension AccessTokenAlgorithm: ColumnContent {}
 extension AuthenticatedUser.Suspension: ColumnContent {}
-extension MessagingPermissionState: ColumnContent {}
+extension MessagingPermission.State: ColumnContent {}
 extension MessageStream.Kind: ColumnContent {}
 extension UserChange: ColumnContent {}
 extension BanEntry.Origin: ColumnContent {}
 extension Ban.Reason: ColumnContent {}
 extension Ban.Scope: ColumnContent {}
-extension BanSubjectKind: ColumnContent {}
+extension Ban.SubjectKind: ColumnContent {}
 extension CardStatus: ColumnContent {}
 extension OutboxKind: ColumnContent {}
-extension OutboxState: ColumnContent {}
+extension OutboxMessage.State: ColumnContent {}
 extension ProviderKeyRecord.Origin: ColumnContent {}
-extension SessionState: ColumnContent {}
+extension Session.State: ColumnContent {}
 
 extension Value {
     static func id<Kind>(_ identifier: Identifier<Kind>) -> Value { identifier.value }

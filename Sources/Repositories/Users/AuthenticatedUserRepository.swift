@@ -82,7 +82,7 @@ package extension AuthenticatedUserRepository {
     /// - Returns: the users who lost the number, and the changes of level.
     func phoneProven(
         _ user: User, _ number: String, at time: Date
-    ) throws -> (losers: [UserID], changes: [AssuranceChange]) {
+    ) throws -> (losers: [UserID], changes: [Assurance.Change]) {
         var (losers, changes) = try suspendOthers(than: user, holding: keys.phoneIndexes(number))
         let wasSuspended = try find(user.id)?.suspended != nil
         let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id)
@@ -108,7 +108,7 @@ package extension AuthenticatedUserRepository {
 
     private func suspendOthers(
         than user: User, holding indexes: [Digest256]
-    ) throws -> (losers: [UserID], changes: [AssuranceChange]) {
+    ) throws -> (losers: [UserID], changes: [Assurance.Change]) {
         var losers: [UserID] = []
         for index in indexes {
             losers += try transaction.values(
@@ -131,7 +131,7 @@ package extension AuthenticatedUserRepository {
     /// - Returns: the change of level; `nil` if the user has no verified number, without which a card proves nothing.
     func identityVerified(
         _ user: UserID, _ facts: CardFacts, assurance: Assurance, at time: Date
-    ) throws -> [AssuranceChange]? {
+    ) throws -> [Assurance.Change]? {
         let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user)
         func seal(_ text: String?, _ column: SealedColumn) throws -> Value {
             try text.map { try key.seal($0, in: column, of: user) }.value

@@ -81,13 +81,13 @@ package extension UserRepository {
     ///
     /// - Parameter until: when a level above `Assurance/phone` expires, because its card does.
     /// - Returns: the change, possibly only of the date of expiry; `nil` if there is no such user.
-    func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws -> AssuranceChange? {
+    func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws -> Assurance.Change? {
         let before = try find(id)
         try transaction.execute(
             "UPDATE users SET assurance = $2, assurance_until = $3 WHERE id = $1",
             [.id(id), assurance.value, .time(until)])
         return before.map {
-            AssuranceChange(userID: id, providerID: $0.providerID, from: $0.assurance, to: assurance)
+            Assurance.Change(userID: id, providerID: $0.providerID, from: $0.assurance, to: assurance)
         }
     }
 

@@ -5,19 +5,6 @@ import HummingbirdCore
 import NIOCore
 import Synchronization
 
-/// What a security event ends: one session, or a user's sessions up to a time.
-package enum SessionEnd: Sendable {
-    case session(String)
-    case user(String, at: Date)
-
-    package func applies(to caller: Caller) -> Bool {
-        switch self {
-        case .session(let id): caller.session == id
-        case .user(let name, let time): caller.user == name && caller.authenticatedAt <= time
-        }
-    }
-}
-
 /// Receives Countersign's security events (RFC 8417), which it pushes to the provider's webhook or to a stream's
 /// address (RFC 8935). A session that has ended at Countersign is refused here a second later, not when its token
 /// expires.
@@ -34,6 +21,19 @@ package final class SecurityEvents: Sendable {
 }
 
 package extension SecurityEvents {
+    /// What a security event ends: one session, or a user's sessions up to a time.
+    enum SessionEnd: Sendable {
+        case session(String)
+        case user(String, at: Date)
+
+        package func applies(to caller: Caller) -> Bool {
+            switch self {
+            case .session(let id): caller.session == id
+            case .user(let name, let time): caller.user == name && caller.authenticatedAt <= time
+            }
+        }
+    }
+
     /// Whether an event has arrived since the start, so that Countersign knows this address.
     var isReceiving: Bool { state.withLock { $0.lastAt != nil } }
 

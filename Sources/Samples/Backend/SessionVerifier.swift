@@ -73,7 +73,7 @@ package extension SessionVerifier {
     }
 
     /// Refuses the tokens of an ended session that were issued before now.
-    func refuse(_ end: SessionEnd) {
+    func refuse(_ end: SecurityEvents.SessionEnd) {
         let now = Date()
         ended.withLock { entries in
             // No token lives longer than five minutes.

@@ -108,7 +108,7 @@ struct DeviceRoutes: Sendable {
     /// at Countersign continues.
     @Sendable private func logOut(_ request: Request, _ context: SampleContext) async throws -> Response {
         let caller = try await verify(request, context)
-        let end = SessionEnd.session(caller.session)
+        let end = SecurityEvents.SessionEnd.session(caller.session)
         verify.refuse(end)
         tickets.drop(end)
         await board.live.close { end.applies(to: $0.caller) }

@@ -44,7 +44,7 @@ struct MsgrStore: Sendable {
     // MARK: Accounts
 
     /// - Returns: `false` if the name is taken.
-    func register(_ name: String, _ password: PasswordHash, device: String) async throws -> Bool {
+    func register(_ name: String, _ password: Passwords.Hash, device: String) async throws -> Bool {
         try await database.write { database in
             try database.execute(
                 sql: "INSERT INTO users (username, salt, hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
@@ -55,10 +55,10 @@ struct MsgrStore: Sendable {
         }
     }
 
-    func password(of name: String) async throws -> PasswordHash? {
+    func password(of name: String) async throws -> Passwords.Hash? {
         try await database.read { database in
             try Row.fetchOne(database, sql: "SELECT salt, hash FROM users WHERE username = ?", arguments: [name])
-                .map { PasswordHash(salt: $0["salt"], hash: $0["hash"]) }
+                .map { Passwords.Hash(salt: $0["salt"], hash: $0["hash"]) }
         }
     }
 

@@ -154,12 +154,12 @@ struct ReaderStore: Sendable {
     // MARK: Passwords
 
     /// A person's id and password; `nil` for an unknown person, or one without a password.
-    func password(of username: String) async throws -> (id: String, hash: PasswordHash)? {
+    func password(of username: String) async throws -> (id: String, hash: Passwords.Hash)? {
         try await database.read { database in
             try Row.fetchOne(
                 database, sql: "SELECT id, salt, hash FROM people WHERE username = ? AND hash IS NOT NULL",
                 arguments: [username]
-            ).map { ($0["id"], PasswordHash(salt: $0["salt"], hash: $0["hash"])) }
+            ).map { ($0["id"], Passwords.Hash(salt: $0["salt"], hash: $0["hash"])) }
         }
     }
 
@@ -196,7 +196,7 @@ struct ReaderStore: Sendable {
     }
 
     /// Sets a password by a code, which is then spent; `false` if it was spent meanwhile.
-    func setPassword(_ password: PasswordHash, code: String, of username: String) async throws -> Bool {
+    func setPassword(_ password: Passwords.Hash, code: String, of username: String) async throws -> Bool {
         try await database.write { database in
             try database.execute(
                 sql: """

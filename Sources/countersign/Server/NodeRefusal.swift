@@ -27,7 +27,7 @@ enum NodeRefusal {
     }
 
     /// A disagreement in one sentence, for the log of a node that already serves.
-    static func summary(_ disagreement: NodeDisagreement) -> String {
+    static func summary(_ disagreement: NodeAgreement.Disagreement) -> String {
         let names = disagreement.differences.map(\.name).joined(separator: ", ")
         return "this node and the one on host \(disagreement.node.host) disagree on \(names)"
     }
@@ -41,7 +41,7 @@ enum NodeRefusal {
     )
 
     private static func sentence(
-        _ difference: NodeDifference, _ disagreement: NodeDisagreement, _ settings: Settings
+        _ difference: NodeFingerprints.Difference, _ disagreement: NodeAgreement.Disagreement, _ settings: Settings
     ) -> String {
         let host = disagreement.node.host
         let other = "the node on host \(host), seen \(Int(disagreement.age)) s ago"
@@ -75,7 +75,7 @@ enum NodeRefusal {
     }
 }
 
-extension NodeDifference {
+extension NodeFingerprints.Difference {
     fileprivate var name: String {
         switch self {
         case .shared(let item): item.rawValue

@@ -130,19 +130,19 @@ struct ProtocolDocumentTests {
 
     /// The rows of the table of states, and the enumeration of each.
     private static let states = [
-        ("connection", "ConnectionState", "Connection.swift"), ("session, stored", "SessionState", "Session.swift"),
+        ("connection", "ConnectionState", "Connection.swift"), ("session, stored", "State", "Session.swift"),
         ("session, effective", "EffectiveState", "Session.swift"),
-        ("phone verification", "PhoneVerificationState", "PhoneVerification.swift"),
+        ("phone verification", "State", "PhoneVerification.swift"),
         ("identity card (`status`)", "CardStatus", "CardStatus.swift"),
         ("identity card (`issuer_signature`)", "State", "IssuerSignature.swift"),
-        ("authorization", "MessagingPermissionState", "MessagingPermission.swift"),
-        ("authorization (`box`)", "AuthorizationBox", "MessagingPermission.swift"),
+        ("authorization", "State", "MessagingPermission.swift"),
+        ("authorization (`box`)", "Box", "MessagingPermission.swift"),
         ("stream of messages (`kind`)", "Kind", "MessageStream.swift"),
         ("stream of messages (`state`)", "State", "MessageStreamView.swift"),
         ("change to synchronize (`operation`)", "UserChange", "MessageStream.swift"),
         ("level (`assurance`)", "Assurance", "Assurance.swift"),
         ("user (`suspended`)", "Suspension", "AuthenticatedUser.swift"), ("ban", "State", "Ban.swift"),
-        ("message of the outbox, provider events too", "OutboxState", "OutboxMessage.swift"),
+        ("message of the outbox, provider events too", "State", "OutboxMessage.swift"),
         ("provider key (`added_by`)", "Origin", "Provider.swift"),
         ("stream of security events (`status`)", "Status", "EventStream.swift"),
     ]

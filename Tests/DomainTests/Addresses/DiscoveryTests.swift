@@ -6,8 +6,9 @@ import Testing
 
 @Suite("Contact discovery")
 struct DiscoveryTests {
-    private static func entry(_ first: UInt8, _ rest: UInt8) -> DiscoveryEntry {
-        DiscoveryEntry(tag: [first] + [UInt8](repeating: rest, count: 15), masked: [UInt8](repeating: rest, count: 16))
+    private static func entry(_ first: UInt8, _ rest: UInt8) -> DiscoveryBucket.Entry {
+        DiscoveryBucket.Entry(
+            tag: [first] + [UInt8](repeating: rest, count: 15), masked: [UInt8](repeating: rest, count: 16))
     }
 
     @Test("names buckets by at most eight bits, and leaves 4096 entries in each")
@@ -58,7 +59,7 @@ struct DiscoveryTests {
     func masking() {
         let user = UserID(UUID())
         let output = (0..<48).map { UInt8($0) }
-        let entry = DiscoveryEntry(output: output, user: user)
+        let entry = DiscoveryBucket.Entry(output: output, user: user)
         let id = zip(entry.masked, output.suffix(16)).map { $0 ^ $1 }
         #expect(entry.tag == Array(output.prefix(16)))
         #expect(id == withUnsafeBytes(of: user.uuid.uuid) { Array($0) })

@@ -44,10 +44,10 @@ private struct SmallLog {
     }
 
     /// The first defect, as a verifier finds it that walks the log in order.
-    static func defect(of stored: Stored) -> AuditDefect? {
+    static func defect(of stored: Stored) -> AuditChain.Defect? {
         var chain = AuditChain()
         var checkpoints = stored.checkpoints[...]
-        do throws(AuditDefect) {
+        do throws(AuditChain.Defect) {
             for link in stored.links {
                 try chain.accept(link)
                 while let next = checkpoints.first, next.filed <= chain.sequence {
@@ -169,7 +169,7 @@ struct AuditChainTests {
         stored.head = whole.head
         #expect(SmallLog.defect(of: stored) == .checkpointForged(9))
         var chain = AuditChain()
-        #expect(throws: AuditDefect.checkpointKeyUnknown(3, keyID: "k1")) {
+        #expect(throws: AuditChain.Defect.checkpointKeyUnknown(3, keyID: "k1")) {
             try chain.accept(checkpoint: whole.checkpoints[0].token, filed: 3, keys: [:])
         }
     }
@@ -179,7 +179,7 @@ struct AuditChainTests {
         let kept = try AuditCheckpoint(token: whole.checkpoints[2].token, keys: SmallLog.keys)
         let shorter = try SmallLog.make(6, checkpointEvery: 3)
         #expect(SmallLog.defect(of: shorter) == nil)
-        #expect(throws: AuditDefect.truncated(after: 6, signed: 9)) { try shorter.head.witness(kept) }
+        #expect(throws: AuditChain.Defect.truncated(after: 6, signed: 9)) { try shorter.head.witness(kept) }
         #expect(throws: Never.self) { try whole.head.witness(kept) }
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("An authorization between users")
 struct AuthorizationStateTests {
-    private typealias State = MessagingPermissionState
+    private typealias State = MessagingPermission.State
 
     @Test("moves as the table says in every state and on every event, and in no other way")
     func table() {

@@ -37,7 +37,7 @@ struct NodeAgreementTests {
             now: now)
     }
 
-    private static func differences(_ verdict: NodeAgreement) -> [NodeDifference]? {
+    private static func differences(_ verdict: NodeAgreement) -> [NodeFingerprints.Difference]? {
         if case .refused(let disagreement) = verdict { disagreement.differences } else { nil }
     }
 

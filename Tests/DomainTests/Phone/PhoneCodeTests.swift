@@ -74,11 +74,11 @@ struct PhoneCodeTests {
             "749301", " 749301", "749 301", "749-301", "749–301", "7 4 9 3 0 1", "749\u{00A0}301\n", "７４９３０１", "٧٤٩٣٠١",
             "۷۴۹۳۰۱", "७४९३०१", "\u{200F}٧٤٩ ٣٠١\u{200E}", "\u{2068}749301\u{2069}",
         ] {
-            #expect(code.matches(SubmittedPhoneCode(right)), "\(right)")
+            #expect(code.matches(PhoneCode.Submitted(right)), "\(right)")
         }
         let blanks = String(repeating: " ", count: 64)
         for wrong in ["749302", "74930", "7493011", "", "749301x", "749+301", "⑦④⑨③⓪①", "七四九三〇一", "749301" + blanks] {
-            #expect(!code.matches(SubmittedPhoneCode(wrong)), "\(wrong)")
+            #expect(!code.matches(PhoneCode.Submitted(wrong)), "\(wrong)")
         }
         #expect(!"\(code)".contains("749301"))
         let unknown = keys.code(

@@ -15,12 +15,12 @@ struct PhoneVerificationValueTests {
 
     @Test("moves as the table says, and in no other way")
     func table() {
-        let allowed: [(PhoneVerificationState, PhoneVerificationState.Event, PhoneVerificationState)] = [
+        let allowed: [(PhoneVerification.State, PhoneVerification.State.Event, PhoneVerification.State)] = [
             (.open, .rightCode, .verified), (.open, .wrongCode, .open), (.open, .lastWrongCode, .usedUp),
             (.open, .resend, .open), (.open, .expire, .expired), (.usedUp, .expire, .expired),
         ]
-        for state in PhoneVerificationState.allCases {
-            for event in PhoneVerificationState.Event.allCases {
+        for state in PhoneVerification.State.allCases {
+            for event in PhoneVerification.State.Event.allCases {
                 let expected = allowed.first { $0.0 == state && $0.1 == event }?.2
                 #expect(state.after(event) == expected, "\(state) on \(event)")
             }
@@ -98,7 +98,7 @@ struct PhoneVerificationValueTests {
 
     @Test("Twenty wrong codes in a row freeze for a day, and the row begins anew after it")
     func freeze() {
-        var streak = FailureStreak()
+        var streak = PhoneVerification.FailureStreak()
         for _ in 1...19 {
             let froze = streak.countFailure(now: start, policy: policy)
             #expect(!froze)

@@ -7,24 +7,25 @@ import Testing
 @Suite("The guard before the texts")
 struct SendGuardTests {
     private func number(
-        _ e164: String = "+14155552671", region: String = "US", type: PhoneNumberType = .fixedLineOrMobile
+        _ e164: String = "+14155552671", region: String = "US", type: PhoneNumber.NumberType = .fixedLineOrMobile
     ) -> PhoneNumber {
         PhoneNumber(e164: e164, countryCallingCode: 1, region: region, type: type)
     }
 
     private func decide(
         _ number: PhoneNumber? = nil, isFrozen: Bool = false, limits: Bool = true, isOwner: Bool = false,
-        age: AccountAge = .new, evidence: SendEvidence? = nil, _ edit: (inout SendCounts) -> Void = { _ in }
-    ) -> SendDecision {
+        age: SendTarget.AccountAge = .new, evidence: SendGuard.Evidence? = nil,
+        _ edit: (inout SendCounts) -> Void = { _ in }
+    ) -> SendGuard.Decision {
         var counts = SendCounts()
         edit(&counts)
-        let attempt = SendAttempt(
+        let attempt = SendGuard.Attempt(
             number: number ?? self.number(), isOwner: isOwner, isFrozen: isFrozen, age: age, evidence: evidence)
         return SendGuard(policy: PhonePolicy(), limitsRates: limits).decide(attempt, counts)
     }
 
-    private static let firstText = SendDecision.send(attributedTo: [.provider, .country], through: [])
-    private static let furtherText = SendDecision.send(attributedTo: [], through: [])
+    private static let firstText = SendGuard.Decision.send(attributedTo: [.provider, .country], through: [])
+    private static let furtherText = SendGuard.Decision.send(attributedTo: [], through: [])
 
     @Test("lets a first text to an allowed number out")
     func first() {
@@ -35,7 +36,7 @@ struct SendGuardTests {
     func rules() {
         for limits in [true, false] {
             #expect(decide(number(region: "LV"), limits: limits) == .withhold(.country, thins: nil))
-            for type in [PhoneNumberType.premiumRate, .tollFree, .voip] {
+            for type in [PhoneNumber.NumberType.premiumRate, .tollFree, .voip] {
                 #expect(decide(number(type: type), limits: limits) == .withhold(.type, thins: nil))
             }
             #expect(decide(isFrozen: true, limits: limits) == .withhold(.frozen, thins: nil))
@@ -81,7 +82,7 @@ struct SendGuardTests {
 
     @Test("keeps a part of the day's spending from new accounts, and a part of it from each provider's users")
     func spending() {
-        let ceiling = SendDecision.withhold(.spendCeiling, thins: nil)
+        let ceiling = SendGuard.Decision.withhold(.spendCeiling, thins: nil)
         #expect(decide { $0.spentToday = 79_992 } == Self.firstText)
         #expect(decide { $0.spentToday = 79_993 } == ceiling)
         #expect(decide { $0.spentTodayByProvider = 63_992 } == Self.firstText)
@@ -95,7 +96,7 @@ struct SendGuardTests {
 
     @Test("thins out from 50 texts in an hour on with less than 15 of a hundred verified, the provider first")
     func breaker() {
-        let trip = SendDecision.withhold(.countryThinned, thins: .country)
+        let trip = SendGuard.Decision.withhold(.countryThinned, thins: .country)
         #expect(decide { $0.country = Conversion(sends: 49) } == Self.firstText)
         #expect(decide { $0.country = Conversion(sends: 50, verified: 7) } == trip)
         #expect(decide { $0.country = Conversion(sends: 50, verified: 8) } == Self.firstText)
@@ -118,10 +119,12 @@ struct SendGuardTests {
     func thinned() {
         let failing = Conversion(sends: 1000)
         for scope in SendScope.allCases {
-            let closed = SendDecision.withhold(WithheldReason(scope), thins: nil)
-            let through = SendDecision.send(attributedTo: [], through: [scope])
-            func ask(_ sent: Conversion, group: Conversion, _ evidence: SendEvidence? = nil, isOwner: Bool = false)
-                -> SendDecision
+            let closed = SendGuard.Decision.withhold(SendGuard.WithheldReason(scope), thins: nil)
+            let through = SendGuard.Decision.send(attributedTo: [], through: [scope])
+            func ask(
+                _ sent: Conversion, group: Conversion, _ evidence: SendGuard.Evidence? = nil, isOwner: Bool = false
+            )
+                -> SendGuard.Decision
             {
                 decide(isOwner: isOwner, evidence: evidence) {
                     if scope == .provider { $0.provider = failing }
@@ -142,7 +145,7 @@ struct SendGuardTests {
                 (Conversion(sends: 2010, verified: 6), through),
             ] {
                 #expect(ask(sent, group: Conversion()) == decision)
-                for evidence in SendEvidence.allCases { #expect(ask(sent, group: failed, evidence) == decision) }
+                for evidence in SendGuard.Evidence.allCases { #expect(ask(sent, group: failed, evidence) == decision) }
             }
             #expect(ask(failing, group: failed, isOwner: true) == Self.furtherText)
         }
@@ -162,8 +165,10 @@ struct SendGuardTests {
 
     @Test("keeps the last part of the day's spending from new accounts of groups that are not trusted")
     func spendingOfGroups() {
-        let ceiling = SendDecision.withhold(.spendCeiling, thins: nil)
-        func ask(_ spent: Int, age: AccountAge = .new, _ evidence: SendEvidence? = nil) -> SendDecision {
+        let ceiling = SendGuard.Decision.withhold(.spendCeiling, thins: nil)
+        func ask(_ spent: Int, age: SendTarget.AccountAge = .new, _ evidence: SendGuard.Evidence? = nil)
+            -> SendGuard.Decision
+        {
             decide(age: age, evidence: evidence) {
                 $0.spentTodayByProvider = spent
                 $0.groupInPeriod = Conversion(sends: 1)
@@ -193,8 +198,8 @@ struct SendGuardTests {
     func ages() {
         let policy = PhonePolicy()
         let now = Date(timeIntervalSince1970: 1_800_000_000)
-        func age(_ seconds: TimeInterval, _ level: Assurance) -> AccountAge {
-            AccountAge(createdAt: now - seconds, assurance: level, now: now, policy: policy)
+        func age(_ seconds: TimeInterval, _ level: Assurance) -> SendTarget.AccountAge {
+            SendTarget.AccountAge(createdAt: now - seconds, assurance: level, now: now, policy: policy)
         }
         #expect(age(0, .none) == .new)
         #expect(age(7 * 86_400 - 1, .none) == .new)
@@ -204,18 +209,18 @@ struct SendGuardTests {
 
     @Test("Neighbours are one network: /24 of IPv4, /48 of IPv6")
     func networks() {
-        #expect(RequesterNetwork.key(ofAddress: "192.0.2.77") == "192.0.2/24")
-        #expect(RequesterNetwork.key(ofAddress: "32.1.13.184.0.1.0.2/64") == "32.1.13.184.0.1/48")
+        #expect(SendTarget.RequesterNetwork.key(ofAddress: "192.0.2.77") == "192.0.2/24")
+        #expect(SendTarget.RequesterNetwork.key(ofAddress: "32.1.13.184.0.1.0.2/64") == "32.1.13.184.0.1/48")
         for other in ["local", "", "/64", "1.2.3/64", "a.b"] {
-            #expect(RequesterNetwork.key(ofAddress: other) == other)
+            #expect(SendTarget.RequesterNetwork.key(ofAddress: other) == other)
         }
     }
 
     @Test("tells a user openly of the user's own limits, and gives a number's owner a budget of the owner's")
     func userLimits() throws {
         let rule = SendGuard(policy: PhonePolicy(), limitsRates: true)
-        let stranger = SendAttempt(number: number(), isOwner: false, isFrozen: false, age: .new)
-        let owner = SendAttempt(number: number(), isOwner: true, isFrozen: false, age: .settled)
+        let stranger = SendGuard.Attempt(number: number(), isOwner: false, isFrozen: false, age: .new)
+        let owner = SendGuard.Attempt(number: number(), isOwner: true, isFrozen: false, age: .settled)
         var counts = SendCounts()
         counts.askedByUserToday = 2
         try rule.requireWithinUserLimits(stranger, counts)

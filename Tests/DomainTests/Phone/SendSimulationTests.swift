@@ -31,7 +31,7 @@ struct SendDay {
 
     static let start = Date(timeIntervalSince1970: 1_800_000_000)
 
-    static func number(_ area: Int, _ last: Int, region: String = "US", _ type: PhoneNumberType = .mobile)
+    static func number(_ area: Int, _ last: Int, region: String = "US", _ type: PhoneNumber.NumberType = .mobile)
         -> PhoneNumber
     {
         PhoneNumber(e164: "+1\(area * 10_000 + last)", countryCallingCode: 1, region: region, type: type)

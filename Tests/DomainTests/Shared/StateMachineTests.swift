@@ -20,15 +20,15 @@ struct StateMachineTests {
 
     @Test("A session moves as the diagram says; without a connection the service alone ends or challenges it")
     func session() {
-        let allowed: [(SessionState, SessionState.Event, SessionState)] = [
+        let allowed: [(Session.State, Session.State.Event, Session.State)] = [
             (.unauthenticated, .create, .authenticated), (.authenticated, .challenge, .challenged),
             (.challenged, .renew, .authenticated), (.authenticated, .destroy, .unauthenticated),
             (.challenged, .destroy, .unauthenticated),
         ]
-        for caller in SessionState.Caller.allCases {
+        for caller in Session.State.Caller.allCases {
             for connection in ConnectionState.allCases {
-                for state in SessionState.allCases {
-                    for event in SessionState.Event.allCases {
+                for state in Session.State.allCases {
+                    for event in Session.State.Event.allCases {
                         let isPossible =
                             connection == .connected || event == .destroy || event == .challenge && caller == .service
                         let expected = isPossible ? allowed.first { $0.0 == state && $0.1 == event }?.2 : nil
@@ -54,7 +54,7 @@ struct StateMachineTests {
 
     @Test("An effective state comes to one of the machine's: what has expired is over")
     func effective() {
-        let states: [(Session.EffectiveState, SessionState)] = [
+        let states: [(Session.EffectiveState, Session.State)] = [
             (.authenticated, .authenticated), (.challenged, .challenged), (.expired, .unauthenticated),
             (.destroyed, .unauthenticated),
         ]

@@ -13,11 +13,12 @@ package struct SendLedger {
         package var user: String
         package var address: String
         package var provider: ProviderID
-        package var age: AccountAge
+        package var age: SendTarget.AccountAge
         package var isOwner: Bool
 
         package init(
-            user: String, address: String, provider: ProviderID = Requester.firstProvider, age: AccountAge = .new,
+            user: String, address: String, provider: ProviderID = Requester.firstProvider,
+            age: SendTarget.AccountAge = .new,
             isOwner: Bool = false
         ) {
             self.user = user
@@ -56,7 +57,7 @@ package struct SendLedger {
     /// What the breaker thinned out, in this order.
     package private(set) var thinned: [String] = []
     /// Why texts were withheld.
-    package private(set) var withheld: [WithheldReason: Int] = [:]
+    package private(set) var withheld: [SendGuard.WithheldReason: Int] = [:]
 
     package init(policy: PhonePolicy) {
         self.policy = policy
@@ -106,7 +107,7 @@ package struct SendLedger {
         let prefix = SendGuard.prefix(of: number)
         return SendTarget(
             userID: Self.user, providerID: requester.provider, age: requester.age,
-            network: digest(RequesterNetwork.key(ofAddress: requester.address)), number: digest(number.e164),
+            network: digest(SendTarget.RequesterNetwork.key(ofAddress: requester.address)), number: digest(number.e164),
             prefixName: "\(number.region) \(prefix)", prefix: digest(prefix), country: number.region,
             isOwner: requester.isOwner)
     }
@@ -114,7 +115,7 @@ package struct SendLedger {
     private static let user = UserID(UUID())
 
     package mutating func ask(
-        _ requester: Requester, number: PhoneNumber, evidence: SendEvidence? = nil, now: Date
+        _ requester: Requester, number: PhoneNumber, evidence: SendGuard.Evidence? = nil, now: Date
     ) -> Answer {
         let limit = RateLimit(count: policy.sendsPerHourPerAddress, per: 3600)
         let place = "\(requester.address) \(requester.age)"
@@ -122,7 +123,7 @@ package struct SendLedger {
         let target = target(requester, number)
         let counts = counts(target, requester, number, now: now)
         let rule = SendGuard(policy: policy, limitsRates: true)
-        let attempt = SendAttempt(
+        let attempt = SendGuard.Attempt(
             number: number, isOwner: requester.isOwner, isFrozen: false, age: requester.age, evidence: evidence)
         guard (try? rule.requireWithinUserLimits(attempt, counts)) != nil else { return .refused }
         addresses[place] = arrival

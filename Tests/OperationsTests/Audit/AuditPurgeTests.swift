@@ -125,7 +125,7 @@ struct AuditPurgeTests {
     func forged() async throws {
         try await Self.grown { store, clock, _ in
             let tokens = try await store.read { try AuditChainRepository($0).checkpoints(after: 0, through: .max) }
-            func expect(_ defect: AuditDefect, _ statements: [(String, [Value])]) async throws {
+            func expect(_ defect: AuditChain.Defect, _ statements: [(String, [Value])]) async throws {
                 let report = try await Self.tampered(store, statements)
                 #expect(report.defect == defect)
             }
@@ -168,7 +168,7 @@ struct AuditPurgeTests {
             try await store.write {
                 try $0.execute("UPDATE audit_entries SET subject = 'nobody' WHERE sequence = 150")
             }
-            await #expect(throws: AuditDefect.altered(150)) { try await Self.purge(store, clock)() }
+            await #expect(throws: AuditChain.Defect.altered(150)) { try await Self.purge(store, clock)() }
             #expect(try await Self.count(store) == 600)
             #expect(try await store.read { try AuditAnchorRepository($0).current()?.sequence } == nil)
         }

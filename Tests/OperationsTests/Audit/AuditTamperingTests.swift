@@ -43,7 +43,7 @@ struct AuditTamperingTests {
             try await seal(signingAll: true)
             try await AuditTests.append(store, 5)
             try await seal(signingAll: true)
-            func expect(_ defect: AuditDefect, _ statements: String...) async throws {
+            func expect(_ defect: AuditChain.Defect, _ statements: String...) async throws {
                 let report = try await Self.tampered(store, statements)
                 #expect(report.defect == defect, "\(statements)")
             }

@@ -13,7 +13,7 @@ import Testing
 struct AuthorizationBanTests {
     /// One line of the table.
     struct Line: Sendable, CustomTestStringConvertible {
-        let state: MessagingPermissionState
+        let state: MessagingPermission.State
         let requesterIsBanned: Bool
         let scope: Ban.Scope
         let byNumber: Bool
@@ -23,7 +23,7 @@ struct AuthorizationBanTests {
             return "\(state.rawValue), \(banned), \(scope.rawValue), by \(byNumber ? "number" : "name")"
         }
 
-        static let all = MessagingPermissionState.allCases.flatMap { state in
+        static let all = MessagingPermission.State.allCases.flatMap { state in
             [true, false].flatMap { requester in
                 Ban.Scope.allCases.flatMap { scope in
                     [true, false].map {
@@ -34,7 +34,7 @@ struct AuthorizationBanTests {
         }
 
         /// What the ban leaves of it.
-        var after: MessagingPermissionState { state.isOpen ? .banned : state }
+        var after: MessagingPermission.State { state.isOpen ? .banned : state }
     }
 
     private static func admin(_ bench: AuthorizationBench) -> Administration {
@@ -58,7 +58,7 @@ struct AuthorizationBanTests {
 
     /// Brings a request of alice's to bob into a state.
     private func bring(
-        _ id: String, to state: MessagingPermissionState, _ alice: Session, _ bob: Session, _ bench: AuthorizationBench
+        _ id: String, to state: MessagingPermission.State, _ alice: Session, _ bob: Session, _ bench: AuthorizationBench
     ) async throws {
         switch state {
         case .request: break

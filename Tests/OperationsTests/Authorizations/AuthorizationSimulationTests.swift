@@ -69,17 +69,17 @@ private final class DyingStore: Database {
 private struct Model {
     struct Entry {
         let requester: Int
-        var state: MessagingPermissionState
+        var state: MessagingPermission.State
         let createdAt: Date
         var changedAt: Date
-        var history: [MessagingPermissionState] = [.request]
+        var history: [MessagingPermission.State] = [.request]
         /// The crossed request whose approval ended it.
         var replacedBy: String?
     }
 
     var entries: [String: Entry] = [:]
 
-    func state(_ id: String, _ now: Date) -> MessagingPermissionState? {
+    func state(_ id: String, _ now: Date) -> MessagingPermission.State? {
         entries[id].map { $0.state == .request && now >= $0.createdAt + 14 * 86_400 ? .expired : $0.state }
     }
 
@@ -107,7 +107,7 @@ private struct Model {
                 return nil
             }
         }
-        let next: MessagingPermissionState
+        let next: MessagingPermission.State
         switch event {
         case "approve" where !isRequester: next = .approval
         case "reject" where !isRequester: next = .rejected
@@ -132,7 +132,7 @@ private struct Model {
         for id in entries.keys where state(id, now)?.isOpen == true { enter(.banned, id, now) }
     }
 
-    private mutating func enter(_ state: MessagingPermissionState, _ id: String, _ now: Date) {
+    private mutating func enter(_ state: MessagingPermission.State, _ id: String, _ now: Date) {
         entries[id]?.state = state
         entries[id]?.changedAt = now
         entries[id]?.history.append(state)

@@ -18,10 +18,10 @@ struct CrossedRequestTests {
     /// The states of some authorizations, as both users see them.
     private static func states(
         _ ids: [String], of people: [Session], _ bench: AuthorizationBench
-    ) async throws -> [[MessagingPermissionState]] {
-        var seen: [[MessagingPermissionState]] = []
+    ) async throws -> [[MessagingPermission.State]] {
+        var seen: [[MessagingPermission.State]] = []
         for person in people {
-            var states: [MessagingPermissionState] = []
+            var states: [MessagingPermission.State] = []
             for id in ids {
                 states.append(try await bench.context.readAuthorization(id, to: person).authorization.state)
             }

@@ -11,7 +11,7 @@ import Testing
 /// approval, and takes it back by a cancellation, a rejection or a block.
 private struct ConsentLedger {
     private(set) var consents = [false, false]
-    private var states: [String: MessagingPermissionState] = [:]
+    private var states: [String: MessagingPermission.State] = [:]
     /// Requests that ended with an approval of the crossed request: to cancel or reject them ends the permission.
     private var replaced: Set<String> = []
 
@@ -32,7 +32,7 @@ private struct ConsentLedger {
     }
 
     /// Takes over the states after some acts.
-    mutating func advance(to new: [String: MessagingPermissionState], afterApproval: Bool) {
+    mutating func advance(to new: [String: MessagingPermission.State], afterApproval: Bool) {
         for (id, state) in new where afterApproval && states[id] == .request && state == .cancelled {
             replaced.insert(id)
         }
@@ -195,7 +195,7 @@ struct PairOfUsersTests {
         if isPermitted { world.permittedSteps += 1 }
         #expect(!isPermitted || world.ledger.areAgreed, "\(what)")
 
-        var states: [String: MessagingPermissionState] = [:]
+        var states: [String: MessagingPermission.State] = [:]
         for id in world.ids.suffix(8) {
             let seen = [try await state(id, world.people[0], world), try await state(id, world.people[1], world)]
             let known = seen.compactMap(\.self)
@@ -218,7 +218,7 @@ struct PairOfUsersTests {
     }
 
     /// The state as a user sees it; `nil` for a request that is hidden from the user.
-    private func state(_ id: String, _ person: Session, _ world: World) async throws -> MessagingPermissionState? {
+    private func state(_ id: String, _ person: Session, _ world: World) async throws -> MessagingPermission.State? {
         do {
             return try await world.bench.people.context.readAuthorization(id, to: person).authorization.state
         } catch let refusal as Refusal where refusal.code == .notFound {

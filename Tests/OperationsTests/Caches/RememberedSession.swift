@@ -9,7 +9,7 @@ extension Session {
     static func remembered(
         _ number: Int, user: UserID = UserID(UUID()), device: DeviceID = DeviceID(UUID()),
         provider: ProviderID = ProviderID(UUID()), key: ProviderKeyID = ProviderKeyID(UUID()),
-        app: ApplicationID = ApplicationID(UUID()), state: SessionState = .authenticated,
+        app: ApplicationID = ApplicationID(UUID()), state: State = .authenticated,
         certificate: String = "certificate"
     ) -> Session {
         Session(

@@ -10,8 +10,8 @@ import Testing
 
 @Suite("Sessions in memory")
 struct SessionCacheTests {
-    @Test("are what was read, in every state", arguments: SessionState.allCases)
-    func equal(state: SessionState) async throws {
+    @Test("are what was read, in every state", arguments: Session.State.allCases)
+    func equal(state: Session.State) async throws {
         try await withStore { store in
             let (cache, session) = (SessionCache(store: store), Session.remembered(1, state: state))
             #expect(cache.remember(session, since: cache.mark)?.session == session)
@@ -161,7 +161,7 @@ struct SessionCacheTests {
             #expect(uses.takeAll().isEmpty)
             cached.touch(now: later, policy: policy, in: full)
             cached.touch(now: later + 1, policy: policy, in: uses)
-            #expect(uses.takeAll() == [SessionUse(id: session.id, at: later + 1)])
+            #expect(uses.takeAll() == [Session.Use(id: session.id, at: later + 1)])
             cached.touch(now: later + 2, policy: policy, in: uses)
             #expect(uses.takeAll().isEmpty)
             #expect(cached.session.lastUsedAt == later + 2)

@@ -29,7 +29,7 @@ struct ReplacedCardTests {
             _ = try await fixture.context.approveAuthorization(permission.description, for: bob.session)
         }
 
-        func state() async throws -> MessagingPermissionState? {
+        func state() async throws -> MessagingPermission.State? {
             try await bench.fixture.store.read { try AuthorizationRepository($0).find(permission)?.state }
         }
     }

@@ -114,7 +114,7 @@ extension NodeTests {
             let token = try #require(opened.token).text.reveal()
             let id = opened.session.id
             fixture.clock.advance(3000)
-            try await fixture.store.write { try SessionRepository($0).recordUses([SessionUse(id: id, at: $0.now)]) }
+            try await fixture.store.write { try SessionRepository($0).recordUses([Session.Use(id: id, at: $0.now)]) }
             fixture.clock.advance(3000)
             #expect(try await fixture.context.introspect(token, for: fixture.backend()) != nil)
             _ = try await fixture.context.checkSession(token, on: connection)

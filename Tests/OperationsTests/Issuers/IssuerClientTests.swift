@@ -23,8 +23,8 @@ struct IssuerClientTests {
             .providerID
     }
 
-    private static func clients(_ audiences: [String] = [], parties: [String] = []) -> IssuerClients {
-        IssuerClients(audiences: audiences, parties: parties)
+    private static func clients(_ audiences: [String] = [], parties: [String] = []) -> ProviderIssuer.Clients {
+        ProviderIssuer.Clients(audiences: audiences, parties: parties)
     }
 
     @Test("Tokens for an added audience sign in, those for a removed one do not, and the audit log names both")

@@ -13,7 +13,7 @@ struct RestoredReceiverTests {
     private static func stream(_ provider: ProviderID, _ url: String?, at time: Date) -> EventStream {
         EventStream(
             id: EventStreamID(UUID()), provider: provider,
-            settings: EventStreamSettings(delivery: url.map { .push($0) } ?? .poll), createdAt: time)
+            settings: EventStream.Settings(delivery: url.map { .push($0) } ?? .poll), createdAt: time)
     }
 
     @Test("stays as it was: what was removed or given another address does not come back, and is named; the rest does")

@@ -198,7 +198,7 @@ struct ReceiverTests {
             let (gone, id) = try await provider("gone", events: 0, in: fixture)
             let push = "https://stream.example/"
             let stream = EventStream(
-                id: EventStreamID(UUID()), provider: id, settings: EventStreamSettings(delivery: .push(push)),
+                id: EventStreamID(UUID()), provider: id, settings: EventStream.Settings(delivery: .push(push)),
                 createdAt: fixture.clock.now, approvedURL: push)
             try await fixture.store.write { transaction in
                 let streams = EventStreamRepository(transaction)

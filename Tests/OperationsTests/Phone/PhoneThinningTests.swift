@@ -39,7 +39,7 @@ struct PhoneThinningTests {
             let tripped = try await Self.ask(5, bench)
             #expect(tripped.decision == .withhold(.providerThinned, thins: .provider))
             #expect(tripped.thinned == name)
-            let through = SendDecision.send(attributedTo: [], through: [.provider])
+            let through = SendGuard.Decision.send(attributedTo: [], through: [.provider])
             #expect(try await Self.ask(6, bench).decision == through)
             // A second one of the same network comes after other groups.
             let neighbour = try await bench.person("neighbour")
@@ -79,7 +79,7 @@ struct PhoneThinningTests {
         try await ServiceFixture.run(policy) { fixture in
             let bench = try PhoneBench(fixture)
             for index in 0..<6 { _ = try await Self.ask(index, bench) }
-            func ask(_ index: Int, captcha: String? = nil) async throws -> SendDecision? {
+            func ask(_ index: Int, captcha: String? = nil) async throws -> SendGuard.Decision? {
                 try await bench.begin(
                     Self.number(index), try await bench.person("user \(index)"), address: "10.0.5.\(index)",
                     captcha: captcha

@@ -159,7 +159,7 @@ struct PhoneVerificationTests {
         try await ServiceFixture.run { fixture in
             let bench = try PhoneBench(fixture)
             let alice = try await bench.person("alice")
-            let cases: [(String, WithheldReason)] = [
+            let cases: [(String, SendGuard.WithheldReason)] = [
                 ("+18002255288", .type), ("+19002255288", .type), ("+447911123456", .country),
                 ("+37167216821", .country),
             ]

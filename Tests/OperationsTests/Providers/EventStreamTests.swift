@@ -49,7 +49,7 @@ struct EventStreamTests {
     ) async throws -> EventStream {
         let stream = EventStream(
             id: EventStreamID(UUID()), provider: provider ?? fixture.registration.provider.id,
-            settings: EventStreamSettings(delivery: url.map { .push($0) } ?? .poll), createdAt: fixture.clock.now,
+            settings: EventStream.Settings(delivery: url.map { .push($0) } ?? .poll), createdAt: fixture.clock.now,
             approvedURL: url)
         try await fixture.store.write { try EventStreamRepository($0).save(stream) }
         return stream
@@ -216,7 +216,7 @@ struct EventStreamTests {
             try await end(alice, in: fixture)
             let service = fixture.context
             _ = try await service.updateEventStream(
-                stream.id, EventStreamChange().whole, by: try await fixture.proof(), allowingLoopback: false)
+                stream.id, EventStream.Change().whole, by: try await fixture.proof(), allowingLoopback: false)
             #expect(try await service.pollEvents(question(), of: stream.id, by: backend).tokens.count == 1)
             let given = Given()
             _ = try await loop(fixture, given)()
@@ -235,7 +235,7 @@ struct EventStreamTests {
             try await fixture.watch.poll()
             let proof = try await fixture.proof(of: signer, key)
             try await fixture.admin.revokeProviderKey(key, endingSessions: false)
-            var change = EventStreamChange()
+            var change = EventStream.Change()
             change.delivery = .push("https://receiver.invalid/")
             let (service, wanted) = (fixture.context, change)
             await #expect(throws: Refusal(.providerTokenInvalid, "")) {
@@ -243,7 +243,7 @@ struct EventStreamTests {
             }
             #expect(try await bench.count("event_streams") == 0)
             let stream = try await service.createEventStream(
-                EventStreamChange(), proof: nil, by: backend, allowingLoopback: false)
+                EventStream.Change(), proof: nil, by: backend, allowingLoopback: false)
             let before = try await bench.count("audit_entries", where: "event = 'event_stream_set'")
             for status in EventStream.Status.allCases {
                 _ = try await service.setEventStreamStatus(

@@ -103,7 +103,7 @@ struct ProviderKeyTests {
             }
             let before = try await keys(fixture)
             let stream = EventStream(
-                id: EventStreamID(UUID()), provider: proven.id, settings: EventStreamSettings(delivery: .poll),
+                id: EventStreamID(UUID()), provider: proven.id, settings: EventStream.Settings(delivery: .poll),
                 createdAt: fixture.clock.now, approvedURL: nil)
             try await fixture.store.write { try EventStreamRepository($0).save(stream) }
 

@@ -18,7 +18,7 @@ struct StreamSubjectTests {
 
     private func made(_ fixture: ServiceFixture) async throws -> EventStream {
         try await fixture.context.createEventStream(
-            EventStreamChange(), proof: nil, by: try await fixture.backend(), allowingLoopback: false)
+            EventStream.Change(), proof: nil, by: try await fixture.backend(), allowingLoopback: false)
     }
 
     private func polled(_ fixture: ServiceFixture, _ stream: EventStream) async throws -> [JSONValue] {

@@ -163,11 +163,11 @@ extension ConsequenceTests {
             "AddIssuerClients", audit: ["provider_changed", "provider_changed"], notices: ["provider_keys"]
         ) { world in
             _ = try await StandInIssuer([("k", try ProviderSigner(.es256))]).register(on: world.fixture)
-            let clients = IssuerClients(audiences: ["web"], parties: ["phone"])
+            let clients = ProviderIssuer.Clients(audiences: ["web"], parties: ["phone"])
             return { _ in _ = try await world.fixture.admin.addIssuerClients(clients, to: "idp-example") }
         },
         .admin("RemoveIssuerClients", audit: ["provider_changed"], notices: ["provider_keys"]) { world in
-            let (admin, clients) = (world.fixture.admin, IssuerClients(audiences: ["web"], parties: []))
+            let (admin, clients) = (world.fixture.admin, ProviderIssuer.Clients(audiences: ["web"], parties: []))
             _ = try await StandInIssuer([("k", try ProviderSigner(.es256))]).register(on: world.fixture)
             _ = try await admin.addIssuerClients(clients, to: "idp-example")
             return { _ in

@@ -6,7 +6,7 @@ import Operations
 extension ConsequenceTests {
     /// A stream of alice's provider.
     private static func stream(
-        _ world: ConsequenceWorld, on node: ConsequenceWorld.Node, _ change: EventStreamChange = EventStreamChange()
+        _ world: ConsequenceWorld, on node: ConsequenceWorld.Node, _ change: EventStream.Change = EventStream.Change()
     ) async throws -> EventStream {
         try await node.context.createEventStream(
             change, proof: nil, by: try await node.backend(world.fixture), allowingLoopback: false)
@@ -20,7 +20,7 @@ extension ConsequenceTests {
             let made = try await stream(world, on: world.second)
             return { node in
                 _ = try await node.context.updateEventStream(
-                    made.id, EventStreamChange(), by: try await node.proof(world.fixture), allowingLoopback: false)
+                    made.id, EventStream.Change(), by: try await node.proof(world.fixture), allowingLoopback: false)
             }
         },
         .service("DeleteEventStream", audit: ["event_stream_removed"], here: [.wakesOutbox]) { world in
@@ -68,7 +68,7 @@ extension ConsequenceTests {
             }
         },
         .admin("ApproveEventStream", audit: ["event_stream_approved"], queued: ["provider_event"]) { world in
-            var change = EventStreamChange()
+            var change = EventStream.Change()
             change.delivery = .push("https://other.invalid/")
             let made = try await stream(world, on: world.second, change)
             return { _ in _ = try await world.fixture.admin.approveEventStream(made.id, url: "https://other.invalid/")

@@ -68,8 +68,9 @@ struct DiscoveryTableTests {
         }
     }
 
-    private static func entry(_ first: UInt8, _ rest: UInt8 = 0) -> DiscoveryEntry {
-        DiscoveryEntry(tag: [first] + [UInt8](repeating: rest, count: 15), masked: [UInt8](repeating: rest, count: 16))
+    private static func entry(_ first: UInt8, _ rest: UInt8 = 0) -> DiscoveryBucket.Entry {
+        DiscoveryBucket.Entry(
+            tag: [first] + [UInt8](repeating: rest, count: 15), masked: [UInt8](repeating: rest, count: 16))
     }
 
     @Test("A number lacks its entry until it is filled, and an entry goes with the number", arguments: StoreKind.shared)

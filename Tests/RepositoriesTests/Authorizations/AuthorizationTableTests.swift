@@ -20,7 +20,7 @@ struct AuthorizationTableTests {
             createdAt: at, expiresAt: at.addingTimeInterval(lasts), changedAt: at, sealedTo: [1], sealedEvent: nil)
     }
 
-    private static func moved(_ authorization: MessagingPermission, _ state: MessagingPermissionState)
+    private static func moved(_ authorization: MessagingPermission, _ state: MessagingPermission.State)
         -> MessagingPermission
     {
         var moved = authorization
@@ -264,7 +264,7 @@ struct AuthorizationTableTests {
         try await TestTables.run(kind) { tables in
             let eve = try await tables.newUser("eve")
             let requests = (0..<5).map { Self.request(tables, to: eve, target: "\($0)", age: 100) }
-            let ends: [MessagingPermissionState] = [.rejected, .cancelled, .expired, .approval]
+            let ends: [MessagingPermission.State] = [.rejected, .cancelled, .expired, .approval]
             try await tables.write { transaction in
                 let records = AuthorizationRepository(transaction)
                 for request in requests { _ = try records.insert(request) }

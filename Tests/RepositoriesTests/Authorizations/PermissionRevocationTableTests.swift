@@ -46,7 +46,7 @@ struct PermissionRevocationTableTests {
         }
     }
 
-    private static func stored(_ state: MessagingPermissionState, _ tables: TestTables) async throws -> Int {
+    private static func stored(_ state: MessagingPermission.State, _ tables: TestTables) async throws -> Int {
         try await tables.store.read {
             try $0.value("SELECT COUNT(*) FROM authorizations WHERE state = $1", [state.value]) ?? -1
         }
@@ -73,7 +73,7 @@ struct PermissionRevocationTableTests {
             #expect(try await Self.stored(.approval, tables) >= 20)
             let (counted, given, asked, listed, between) = try await tables.read { transaction in
                 let records = AuthorizationRepository(transaction)
-                func listed(_ state: MessagingPermissionState?) throws -> [MessagingPermissionState] {
+                func listed(_ state: MessagingPermission.State?) throws -> [MessagingPermission.State] {
                     try records.list(of: cut, box: .outgoing, state: state, limit: 200).map(\.state)
                 }
                 return try (
@@ -145,7 +145,7 @@ struct PermissionRevocationTableTests {
                 Self.request(tables, from: tables.user, to: eve, target: "a"),
                 Self.request(tables, from: eve, to: tables.user, target: "b")
             )
-            func states() async throws -> [MessagingPermissionState?] {
+            func states() async throws -> [MessagingPermission.State?] {
                 try await tables.read { transaction in
                     try [first, second].map { try AuthorizationRepository(transaction).find($0.id)?.state }
                 }

@@ -10,7 +10,7 @@ import Testing
 @Suite("Tables bans and ban_holds")
 struct BanTableTests {
     private static func ban(
-        _ kind: BanSubjectKind = .user, endsAfter seconds: TimeInterval? = nil, age: TimeInterval = 0
+        _ kind: Ban.SubjectKind = .user, endsAfter seconds: TimeInterval? = nil, age: TimeInterval = 0
     )
         throws -> Ban
     {

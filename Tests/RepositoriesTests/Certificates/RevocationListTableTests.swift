@@ -80,7 +80,8 @@ struct RevocationListTableTests {
                 let records = RepeatedRequestRepository(transaction)
                 try records.remember(
                     .of("request"), serial: "1", certificatePEM: "first",
-                    places: RatePlaces(text: "2000 certify address"), until: TestTables.now.addingTimeInterval(1))
+                    places: RateRepository.Places(text: "2000 certify address"),
+                    until: TestTables.now.addingTimeInterval(1))
                 return try CertificateRepository(transaction).find(serial: "1")?.deviceID
             }
             let holder = try #require(device)

@@ -103,7 +103,7 @@ struct OutboxOwnersTests {
             let streams = (0..<60).map { number in
                 EventStream(
                     id: EventStreamID(UUID()), provider: tables.provider,
-                    settings: EventStreamSettings(delivery: .push("https://receiver-\(number).example/")),
+                    settings: EventStream.Settings(delivery: .push("https://receiver-\(number).example/")),
                     createdAt: TestTables.now, approvedURL: "https://receiver-\(number).example/")
             }
             try await tables.write { [user = tables.user] transaction in

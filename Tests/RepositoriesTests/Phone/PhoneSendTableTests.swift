@@ -16,12 +16,12 @@ struct PhoneSendTableTests {
     }
 
     private static func record(
-        _ decision: SendDecision, to target: SendTarget, _ verification: PhoneVerificationID,
+        _ decision: SendGuard.Decision, to target: SendTarget, _ verification: PhoneVerificationID,
         in transaction: any Transaction
     ) throws {
         try PhoneSendRepository(transaction).record(
             decision, to: target, verification: verification, id: UUID(),
-            places: RatePlaces(text: "1000 phone address"), policy: PhonePolicy())
+            places: RateRepository.Places(text: "1000 phone address"), policy: PhonePolicy())
     }
 
     @Test("A text is counted where its limits look, and its right code too", arguments: StoreKind.shared)
@@ -98,7 +98,7 @@ struct PhoneSendTableTests {
     func stops(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let target = Self.target(tables)
-            let reason = try #require(WithheldReason.allCases.first)
+            let reason = try #require(SendGuard.WithheldReason.allCases.first)
             try await tables.write { transaction in
                 for scope in [SendScope.country, .prefix, .prefix] {
                     try Self.record(

@@ -103,11 +103,12 @@ struct PhoneVerificationTableTests {
     @Test("A streak is kept by user and number, and forgotten when it freezes nobody", arguments: StoreKind.shared)
     func failures(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
-            let frozen = FailureStreak(count: 0, frozenUntil: TestTables.now.addingTimeInterval(60))
+            let frozen = PhoneVerification.FailureStreak(count: 0, frozenUntil: TestTables.now.addingTimeInterval(60))
             let found = try await tables.write { transaction in
                 let records = PhoneFailureRepository(transaction)
                 for count in 1...3 {
-                    try records.save(FailureStreak(count: count), userID: tables.user, numberIndex: .of("a"))
+                    try records.save(
+                        PhoneVerification.FailureStreak(count: count), userID: tables.user, numberIndex: .of("a"))
                 }
                 try records.save(frozen, userID: tables.user, numberIndex: .of("b"))
                 return try [
@@ -116,7 +117,7 @@ struct PhoneVerificationTableTests {
                     records.find(userID: tables.user, numberIndexes: [.of("x")]),
                 ]
             }
-            #expect(found == [FailureStreak(count: 3), frozen, FailureStreak()])
+            #expect(found == [PhoneVerification.FailureStreak(count: 3), frozen, PhoneVerification.FailureStreak()])
             try await tables.write { transaction in
                 try PhoneFailureRepository(transaction).purge(before: TestTables.now.addingTimeInterval(1))
             }

@@ -12,7 +12,7 @@ struct EventStreamTableTests {
     static func stream(_ provider: ProviderID, pushTo url: String? = nil) -> EventStream {
         EventStream(
             id: EventStreamID(UUID()), provider: provider,
-            settings: EventStreamSettings(
+            settings: EventStream.Settings(
                 delivery: url.map { .push($0) } ?? .poll, requested: [ProviderEvent.sessionRevokedType, "urn:x"],
                 description: "one", algorithm: .es256, subjectForm: .complex),
             createdAt: TestTables.now, approvedURL: url)

@@ -114,7 +114,9 @@ struct SealingTests {
         let (one, two) = (try SealedStore.keys(), try SealedStore.keys(index: [1, 2]))
         let number = "+14155552671"
         #expect(one.phoneIndex(number) == one.phoneIndex(number))
-        #expect(Set(BlindIndexKind.allCases.map { one.blindIndex(number, $0) }).count == BlindIndexKind.allCases.count)
+        #expect(
+            Set(PersonalKeys.BlindIndexKind.allCases.map { one.blindIndex(number, $0) }).count
+                == PersonalKeys.BlindIndexKind.allCases.count)
         #expect(one.phoneIndex(number) != one.phoneIndex("+14155552672"))
         #expect(two.phoneIndex(number) != one.phoneIndex(number))
         // The current version first, so that what is written anew and what is looked up first are the same.

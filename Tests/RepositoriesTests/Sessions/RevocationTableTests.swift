@@ -35,9 +35,9 @@ struct RevocationTableTests {
 
     /// What each statement says of a session that is its user's only one.
     private struct Answers: Equatable {
-        var byToken: SessionState?
-        var byID: SessionState?
-        var held: SessionState?
+        var byToken: Session.State?
+        var byID: Session.State?
+        var held: Session.State?
         var ofUser = 0
         var ofDevice = 0
         var all = 0

@@ -119,7 +119,7 @@ struct SessionTableTests {
                 try records.insert(open, at: .first)
                 try records.insert(ended, at: .first)
                 try records.end(.session(ended.id), at: TestTables.now, .byAdmin)
-                try records.recordUses([open, ended].map { SessionUse(id: $0.id, at: TestTables.now) })
+                try records.recordUses([open, ended].map { Session.Use(id: $0.id, at: TestTables.now) })
                 try records.rebind(deviceID: tables.device, to: .of("certificate 2"))
             }
             let found = try await tables.read {
@@ -143,9 +143,10 @@ struct SessionTableTests {
             try await tables.write { transaction in
                 let records = SessionRepository(transaction)
                 try records.recordUses([])
-                try records.recordUses(sessions.map { SessionUse(id: $0.id, at: now.addingTimeInterval(-30)) })
-                try records.recordUses(sessions.prefix(11).map { SessionUse(id: $0.id, at: now) })
-                try records.recordUses(sessions.prefix(3).map { SessionUse(id: $0.id, at: now.addingTimeInterval(-1)) })
+                try records.recordUses(sessions.map { Session.Use(id: $0.id, at: now.addingTimeInterval(-30)) })
+                try records.recordUses(sessions.prefix(11).map { Session.Use(id: $0.id, at: now) })
+                try records.recordUses(
+                    sessions.prefix(3).map { Session.Use(id: $0.id, at: now.addingTimeInterval(-1)) })
             }
             let found = try await tables.store.read { try SessionRepository($0).listOpen(limit: 2000) }
             #expect(found.count { $0.lastUsedAt == now } == 11)

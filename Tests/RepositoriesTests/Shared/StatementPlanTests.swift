@@ -96,7 +96,7 @@ struct StatementPlanTests {
                 ("sign_ins_by_user", { _ = try SignInRecordRepository($0).list(of: user, after: .start, limit: 5) }),
                 ("sign_ins_by_key", { _ = try SignInRecordRepository($0).accepted(by: key, after: nil, limit: 5) }),
             ]
-            for state in OutboxState.allCases {
+            for state in OutboxMessage.State.allCases {
                 let index =
                     switch state {
                     case .dead: "outbox_dead"

@@ -35,7 +35,7 @@ struct TypedIDPlanTests {
                 #expect(try !audit.has(subject: "user 0"))
                 let outbox = OutboxRepository(plans.recording(transaction))
                 let user = UserID(UUID())
-                let states: [OutboxState?] = [nil] + OutboxState.allCases
+                let states: [OutboxMessage.State?] = [nil] + OutboxMessage.State.allCases
                 for state in states {
                     #expect(try outbox.list(state, of: user, limit: 5).isEmpty)
                 }

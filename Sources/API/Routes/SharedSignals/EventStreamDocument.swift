@@ -80,7 +80,7 @@ struct EventStreamDocument {
     private static func texts(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
 }
 
-extension EventStreamChange {
+extension EventStream.Change {
     /// The largest numbers and lengths in a receiver's configuration.
     private static let maximumEvents = 64
     private static let maximumLength = 1024

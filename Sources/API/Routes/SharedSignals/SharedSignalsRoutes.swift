@@ -71,7 +71,7 @@ struct SharedSignalsRoutes: Sendable {
         let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
         let body = try await request.bytes(upTo: service.policy[\.requests].maximumBody)
         var members = try request.members(body)
-        let wanted = try EventStreamChange(&members)
+        let wanted = try EventStream.Change(&members)
         let stream = try await service.createEventStream(
             wanted, proof: try await proof(of: request, body, by: caller), by: caller,
             allowingLoopback: allowsLoopback)
@@ -93,7 +93,7 @@ struct SharedSignalsRoutes: Sendable {
         var members = try request.members(body)
         let id = try Self.streamID(try members.string("stream_id"))
         try document.requireUnchanged(&members, of: try await service.readEventStream(id, of: caller.id))
-        let given = try EventStreamChange(&members)
+        let given = try EventStream.Change(&members)
         let stream = try await service.updateEventStream(
             id, isWhole ? given.whole : given, by: caller, allowingLoopback: allowsLoopback)
         return .json(document.json(stream).buffer)

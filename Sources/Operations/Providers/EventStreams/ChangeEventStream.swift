@@ -19,7 +19,7 @@ package extension Service {
     /// - Throws: `Refusal` `malformed_request` for an address that is not public; `conflict` if the provider has the
     ///   maximum number of streams; `provider_token_invalid` if the key or the provider ended meanwhile.
     func createEventStream(
-        _ change: EventStreamChange, proof: FreshProof?, by caller: ProvenProvider, allowingLoopback: Bool
+        _ change: EventStream.Change, proof: FreshProof?, by caller: ProvenProvider, allowingLoopback: Bool
     ) async throws -> EventStream {
         try await countReceiverChange("streams", of: caller.id)
         let change = try await checked(change, of: caller.id, allowingLoopback)
@@ -31,7 +31,7 @@ package extension Service {
                 throw Refusal.eventStreamsExhausted(limit)
             }
             var stream = EventStream(
-                id: EventStreamID(id), provider: caller.id, settings: change.applied(to: EventStreamSettings()),
+                id: EventStreamID(id), provider: caller.id, settings: change.applied(to: EventStream.Settings()),
                 createdAt: transaction.now, activeAt: transaction.now)
             if let proof {
                 try proof.requireActive(in: transaction)
@@ -50,7 +50,7 @@ package extension Service {
     ///
     /// - Throws: `Refusal` as ``createEventStream(_:proof:by:allowingLoopback:)``; `not_found`.
     func updateEventStream(
-        _ id: EventStreamID, _ change: EventStreamChange, by caller: FreshProof, allowingLoopback: Bool
+        _ id: EventStreamID, _ change: EventStream.Change, by caller: FreshProof, allowingLoopback: Bool
     ) async throws -> EventStream {
         try await countReceiverChange("streams", of: caller.id)
         let change = try await checked(change, of: caller.id, allowingLoopback)
@@ -157,8 +157,8 @@ extension Service {
 
     /// The change with the normalised push address.
     private func checked(
-        _ change: EventStreamChange, of provider: ProviderID, _ allowingLoopback: Bool
-    ) async throws -> EventStreamChange {
+        _ change: EventStream.Change, of provider: ProviderID, _ allowingLoopback: Bool
+    ) async throws -> EventStream.Change {
         guard case .push(let text)?? = change.delivery else { return change }
         guard let url = PublicURL(text, allowingLoopback: allowingLoopback) else {
             throw Refusal.notPublicURL(.streamURL)

@@ -13,7 +13,7 @@ package struct WriteSignIns: Sendable {
     private let context: Service
 }
 
-extension SignInTally {
+extension SignInAttempt.Tally {
     fileprivate init(_ crowd: SignInRecords.Crowd, _ count: SignInRecords.Count, _ keys: PersonalKeys) {
         self.init(
             hour: crowd.hour, providerID: crowd.providerID,
@@ -65,7 +65,7 @@ package extension WriteSignIns {
                     let attempts = SignInRecordRepository(transaction)
                     for entry in some { try attempts.enqueueInsert(entry.attempt, of: entry.externalID) }
                     let counts = SignInTallyRepository(transaction)
-                    for (crowd, count) in few { try counts.enqueueAdd(SignInTally(crowd, count, keys)) }
+                    for (crowd, count) in few { try counts.enqueueAdd(SignInAttempt.Tally(crowd, count, keys)) }
                 }
             } catch {
                 records.putBack(entries, tallies, dropped: content.dropped)

@@ -36,7 +36,7 @@ package extension Administration {
         /// The events of the page, newest first.
         package let events: [UserEvent]
         /// The number of the user's permissions and requests by state, of the newest ``permissionsCounted`` on each side.
-        package let permissions: [MessagingPermissionState: Int]
+        package let permissions: [MessagingPermission.State: Int]
         /// How many sign-ins of the provider's users were only counted in the time of the events, because too many came
         /// from their networks. The user's own may be among them.
         package let onlyCounted: (accepted: Int, refused: Int)
@@ -121,9 +121,9 @@ package extension Administration {
 
     private static func permissions(
         of user: UserID, in transaction: any Transaction
-    ) throws -> [MessagingPermissionState: Int] {
+    ) throws -> [MessagingPermission.State: Int] {
         let records = AuthorizationRepository(transaction)
-        let found = try AuthorizationBox.allCases.flatMap {
+        let found = try MessagingPermission.Box.allCases.flatMap {
             try records.list(of: user, box: $0, state: nil, limit: UserHistory.permissionsCounted)
         }
         return found.reduce(into: [:]) { $0[$1.state(now: transaction.now), default: 0] += 1 }

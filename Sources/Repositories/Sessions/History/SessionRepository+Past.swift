@@ -14,7 +14,7 @@ package extension SessionRepository {
     ///   - moment: the time before which ends are left out.
     /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
     func listEnded(
-        limit: Int, after cursor: SessionID? = nil, of signer: SessionSigner = .all, since moment: Date? = nil
+        limit: Int, after cursor: SessionID? = nil, of signer: Signer = .all, since moment: Date? = nil
     ) throws -> [PastSession] {
         let newest = NewestFirst(table: "sessions", key: "id", time: "ended_at")
         let place = try newest.place(behind: cursor?.description, in: transaction) + [.time(moment ?? .distantPast)]

@@ -106,7 +106,7 @@ package extension SignInTallyRepository {
     }
 
     /// Enqueues the addition of counts to the row of a provider, network and hour.
-    func enqueueAdd(_ tally: SignInTally) throws {
+    func enqueueAdd(_ tally: SignInAttempt.Tally) throws {
         try transaction.enqueue(
             """
             INSERT INTO sign_in_tallies (\(Self.columns)) VALUES (\(Self.columns.placeholders))
@@ -130,7 +130,7 @@ package extension SignInTallyRepository {
                 SELECT accepted, refused FROM sign_in_tallies WHERE provider_id = $1 AND hour >= $2
                 ORDER BY hour DESC LIMIT 10000
             ) AS newest
-            """, [.id(provider), .time(SignInTally.Hour(of: moment).start)])
+            """, [.id(provider), .time(SignInAttempt.Tally.Hour(of: moment).start)])
         return try row.map { try Self.sums.read($0) } ?? (0, 0)
     }
 

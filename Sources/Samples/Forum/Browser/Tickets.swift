@@ -53,7 +53,7 @@ final class Tickets: Sendable {
     }
 
     /// Drops the tickets of ended sessions.
-    func drop(_ end: SessionEnd) {
+    func drop(_ end: SecurityEvents.SessionEnd) {
         entries.withLock { entries in entries = entries.filter { !end.applies(to: $0.value.grant.caller) } }
     }
 }

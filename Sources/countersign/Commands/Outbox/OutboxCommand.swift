@@ -15,7 +15,7 @@ struct OutboxCommand: AsyncParsableCommand {
             abstract: "List the newest messages.",
             example: "outbox list --state dead --user acme/ada")
         @OptionGroup var shared: SharedOptions
-        @Option(help: "The state of the messages.") var state: OutboxState?
+        @Option(help: "The state of the messages.") var state: OutboxMessage.State?
         @Option(help: "The user that the messages are about: the id, or <provider slug>/<external id>.")
         var user: String?
         @OptionGroup var page: PageOptions

@@ -50,7 +50,7 @@ struct InboxEntry {
 
     /// What to check if a text was withheld for this cause.
     static func mend(_ cause: String) -> String {
-        guard let reason = WithheldReason(rawValue: cause) else {
+        guard let reason = SendGuard.WithheldReason(rawValue: cause) else {
             return "its verification is still open: use the code of the previous text, or resend it."
         }
         return switch reason {

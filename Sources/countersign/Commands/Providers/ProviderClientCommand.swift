@@ -78,10 +78,10 @@ struct ClientOptions: ParsableArguments {
     @Option(help: "A client id that aud of its ID tokens may name; may be repeated.") var audience: [String] = []
     @Option(help: "A client that may request its ID tokens (azp); may be repeated.") var party: [String] = []
 
-    func parsed() throws(CommandFailure) -> IssuerClients {
+    func parsed() throws(CommandFailure) -> ProviderIssuer.Clients {
         guard !audience.isEmpty || !party.isEmpty else {
             throw CommandFailure("Give --audience or --party with a client id.", exitCode: .usage)
         }
-        return IssuerClients(audiences: audience, parties: party)
+        return ProviderIssuer.Clients(audiences: audience, parties: party)
     }
 }

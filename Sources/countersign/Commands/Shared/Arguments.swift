@@ -33,7 +33,7 @@ extension TypedID: ExpressibleByArgument {
 
 extension AccessTokenAlgorithm: ExpressibleByArgument {}
 extension Ban.Scope: ExpressibleByArgument {}
-extension OutboxState: ExpressibleByArgument {}
+extension OutboxMessage.State: ExpressibleByArgument {}
 extension RevocationReason: ExpressibleByArgument {}
 extension SignatureAlgorithm: ExpressibleByArgument {}
 

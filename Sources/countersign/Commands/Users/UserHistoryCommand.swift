@@ -38,7 +38,7 @@ extension UserCommand {
 
         private static func permissions(_ history: Administration.UserHistory) -> ReportCell {
             .counts(
-                MessagingPermissionState.allCases.compactMap { state in
+                MessagingPermission.State.allCases.compactMap { state in
                     history.permissions[state].map { (state.rawValue.lowercased(), $0) }
                 })
         }

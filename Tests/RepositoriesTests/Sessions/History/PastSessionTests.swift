@@ -28,7 +28,7 @@ struct PastSessionTests {
             let sessions = try await Self.plant(tables)
             let order = sessions.prefix(4).reversed().map(\.id)
             let (provider, key) = (tables.provider, tables.providerKey)
-            for signer in [SessionSigner.all, .provider(provider), .key(key)] {
+            for signer in [SessionRepository.Signer.all, .provider(provider), .key(key)] {
                 let (first, second) = try await tables.read { transaction in
                     let records = SessionRepository(transaction)
                     let first = try records.listEnded(limit: 3, of: signer)

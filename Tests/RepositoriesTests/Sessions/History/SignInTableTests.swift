@@ -85,12 +85,12 @@ struct SignInTableTests {
     @Test("Counts of an hour are added to one row", arguments: StoreKind.shared)
     func tallies(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
-            let (provider, hour) = (tables.provider, SignInTally.Hour(of: TestTables.now))
+            let (provider, hour) = (tables.provider, SignInAttempt.Tally.Hour(of: TestTables.now))
             try await tables.write { transaction in
                 let records = SignInTallyRepository(transaction)
                 for (owner, network) in [(provider, "a"), (provider, "a"), (provider, "b"), (nil, "a")] {
                     try records.enqueueAdd(
-                        SignInTally(
+                        SignInAttempt.Tally(
                             hour: hour, providerID: owner, network: .of(network), accepted: 2, refused: 3))
                 }
             }
