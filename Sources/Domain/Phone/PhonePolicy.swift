@@ -31,7 +31,7 @@ package struct PhonePolicy: Sendable, Equatable {
     package var numbersPerUserPeriod: TimeInterval = 30 * 86_400
     /// Countries whose numbers get texts, ISO 3166-1 alpha-2.
     package var countries = ["US", "CA"]
-    /// Types of number that get no text, by the raw values of `PhoneNumberType`.
+    /// Types of number that get no text, by the raw values of `PhoneNumber.NumberType`.
     package var refusedTypes = ["premium_rate", "toll_free", "voip"]
     /// Texts in an hour to one prefix: the 10,000 numbers that share all but the last four digits.
     package var sendsPerHourPerPrefix = 100

@@ -4,13 +4,6 @@ import Encoding
 import Foundation
 import Repositories
 
-/// The data of a week that a device needs: its key, and how its buckets are named.
-package struct DiscoveryWeekKey: Sendable {
-    package let week: DiscoveryWeek
-    package let publicKey: [UInt8]
-    package let bits: Int
-}
-
 /// Private contact discovery: a user learns which contacts can be found, and the service does not learn the contacts.
 /// The device sends blinded numbers (RFC 9497), downloads parts of the set and compares them itself.
 package extension Service {
@@ -30,7 +23,7 @@ package extension Service {
     /// The key and the bucket names of the current week.
     ///
     /// - Throws: `Refusal` `not_verified` or `user_banned`; `unavailable`.
-    func discoveryWeek(for session: Session) async throws -> DiscoveryWeekKey {
+    func discoveryWeek(for session: Session) async throws -> (week: DiscoveryWeek, publicKey: [UInt8], bits: Int) {
         let seed = environment.randomBytes(32)
         var found = try await read(for: session) { transaction, _ -> DiscoveryKeyRepository.Entry? in
             try requireDiscoverer(session, in: transaction)
@@ -44,7 +37,7 @@ package extension Service {
             }
         }
         guard let found else { throw Refusal.unknownWeek }
-        return DiscoveryWeekKey(week: found.week, publicKey: found.publicKey, bits: found.bits)
+        return (found.week, found.publicKey, found.bits)
     }
 
     /// Evaluates blinded numbers. First they are counted for the user's proven number. The count stays if the

@@ -39,7 +39,7 @@ package struct PurgeAudit: Sendable {
 }
 
 package extension PurgeAudit {
-    /// The task that moves the log's start, then deletes the entries before it. It fails with an `AuditDefect` if an
+    /// The task that moves the log's start, then deletes the entries before it. It fails with an `AuditChain.Defect` if an
     /// old entry is invalid. Then nothing is deleted, because the entries are the evidence.
     ///
     /// - Parameter onAnchor: receives the log's new start, if it changed.
@@ -57,7 +57,7 @@ package extension PurgeAudit {
     /// Runs one round.
     ///
     /// - Returns: the log's new start; `nil` if it did not change.
-    /// - Throws: `AuditDefect` if an old entry is invalid.
+    /// - Throws: `AuditChain.Defect` if an old entry is invalid.
     @discardableResult
     func callAsFunction() async throws -> AuditAnchor? {
         let (anchor, _) = try await moveAnchor()

@@ -25,7 +25,7 @@ package struct VerifyAudit: Sendable {
 
     /// The content of a stored anchor, if the service signed it for its position.
     ///
-    /// - Throws: `AuditDefect`.
+    /// - Throws: `AuditChain.Defect`.
     static func anchor(
         _ filed: (sequence: Int64, token: String), keys: [String: P256.Signing.PublicKey]
     ) throws(AuditChain.Defect) -> AuditAnchor {

@@ -2,14 +2,6 @@ import Database
 import Domain
 import Repositories
 
-/// A ban with its notes.
-package struct BanDetail: Sendable {
-    package let summary: Administration.BanSummary
-    /// The admin's finding; `nil` if none was written, or the user was erased.
-    package let note: String?
-    package let liftNote: String?
-}
-
 package extension Administration {
     /// A ban with its entries.
     struct BanSummary: Sendable {
@@ -37,8 +29,9 @@ package extension Administration {
 
     /// Reads a ban. Its notes may name people, so the access is recorded in the audit log.
     ///
+    /// - Returns: the ban with its notes; `nil` if none was written, or the user was erased.
     /// - Throws: `Refusal` `not_found`.
-    func readBan(_ id: BanID) async throws -> BanDetail {
+    func readBan(_ id: BanID) async throws -> (summary: BanSummary, note: String?, liftNote: String?) {
         let keys = try personalKeys()
         return try await write { transaction, events in
             let records = BanRepository(transaction)
@@ -49,8 +42,7 @@ package extension Administration {
             if note != nil || liftNote != nil {
                 events.record(.personalDataRead(subject: AuditSubject(.ban, id), detail: "notes"), by: actor)
             }
-            return BanDetail(
-                summary: BanSummary(ban: ban, entries: try records.entries(of: id)), note: note, liftNote: liftNote)
+            return (BanSummary(ban: ban, entries: try records.entries(of: id)), note, liftNote)
         }
     }
 

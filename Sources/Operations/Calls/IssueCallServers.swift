@@ -3,20 +3,16 @@ import Domain
 import Foundation
 import Repositories
 
-package struct CallServers: Sendable {
-    package let stun: [String]
-    package let turn: [String]
-    /// `nil` if there is no TURN server.
-    package let credentials: TURNCredentials?
-}
-
 package extension Service {
     /// The servers through which devices connect for calls, with credentials for relays. The credentials expire after
     /// the policy's lifetime. A ban does not end them earlier, because a TURN server does not query this service.
     ///
     /// - Parameter secret: the secret that the TURN servers share with the service; `nil` if there is none.
+    /// - Returns: the URLs; the credentials are `nil` if there is no TURN server.
     /// - Throws: `Refusal` `not_verified` or `user_banned`, `rate_limited`, `unavailable`.
-    func issueCallServers(by secret: Secret<String>?, for session: Session) async throws -> CallServers {
+    func issueCallServers(by secret: Secret<String>?, for session: Session) async throws -> (
+        stun: [String], turn: [String], credentials: TURNCredentials?
+    ) {
         let policy = policy[\.calls]
         let now = try await act(for: session) { transaction, _, _ in
             try AuthorizationParties(required: self.policy[\.streams].requiredLevel, in: transaction)
@@ -28,10 +24,10 @@ package extension Service {
             return transaction.now
         }
         guard let secret, !policy.turnURLs.isEmpty else {
-            return CallServers(stun: policy.stunURLs, turn: [], credentials: nil)
+            return (policy.stunURLs, [], nil)
         }
         let credentials = TURNCredentials(
             for: session.userID, until: now.addingTimeInterval(policy.turnLifetime), secret: secret)
-        return CallServers(stun: policy.stunURLs, turn: policy.turnURLs, credentials: credentials)
+        return (policy.stunURLs, policy.turnURLs, credentials)
     }
 }

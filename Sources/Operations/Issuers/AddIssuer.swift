@@ -5,24 +5,17 @@ import Foundation
 import Repositories
 import Tokens
 
-/// The data that a new provider needs to sign users in.
-package struct IssuerRegistration: Sendable {
-    package let provider: Provider
-    package let applicationID: ApplicationID
-    /// The number of keys in its key set now.
-    package let keyCount: Int
-}
-
 package extension Administration {
     /// Registers an OpenID provider by its URL, with its current keys and a first app.
     ///
     /// - Parameter name: the provider's name; the issuer's host by default.
+    /// - Returns: what a new provider needs to sign users in, and the number of keys in its key set now.
     /// - Throws: `Refusal` `malformed_request` if the issuer's keys cannot be fetched or a name is not valid,
     ///   `conflict` for a slug, or a pair of issuer and audience, that is taken.
     func addIssuer(
         _ issuer: ProviderIssuer, name: String?, slug: Slug?, account: String?, avatarHosts: [String],
         tokenAlgorithm: AccessTokenAlgorithm = .rs256, readKeySet: KeySetReader.Read
-    ) async throws -> IssuerRegistration {
+    ) async throws -> (provider: Provider, applicationID: ApplicationID, keyCount: Int) {
         let name = name ?? issuer.host
         try PlainText.require(name, about: .name, bytes: 1...256, for: .prose)
         if let account { try PlainText.require(account, about: .account, bytes: 1...256, for: .prose) }
@@ -63,7 +56,7 @@ package extension Administration {
                 issuer.url,
                 IssuerReading(attemptedAt: now, readAt: now, freshUntil: now.addingTimeInterval(freshness)))
         }
-        return IssuerRegistration(provider: provider, applicationID: application.id, keyCount: set.members.count)
+        return (provider, application.id, set.members.count)
     }
 
     private func keys(

@@ -5,32 +5,24 @@ import Foundation
 import Repositories
 import Tokens
 
-/// The result of checking an identity token.
-package struct IdentityTokenFindings: Sendable {
-    /// Every defect: the contract's reason and a sentence.
-    package let defects: [(reason: Refusal.Reason, detail: String)]
-    /// The claims that a session would ignore, each with a sentence.
-    package let ignored: [(name: String, detail: String)]
-    /// The token's `iat` minus this server's clock, in seconds; `nil` if it cannot be measured.
-    package let clockSkew: Int?
-}
-
 package extension Service {
     /// Every defect of an identity token at once, for a provider's developer. It creates and spends nothing. For
     /// another provider's token it returns `unknown_issuer` only.
     ///
+    /// - Returns: every defect and every claim that a session would ignore, each with a sentence, and the token's `iat`
+    ///   minus this server's clock, in seconds; `nil` if it cannot be measured.
     /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked after it authenticated.
     func checkIdentityToken(
         _ identityToken: String, for caller: ProvenProvider
-    ) async throws -> IdentityTokenFindings {
+    ) async throws -> (
+        defects: [(reason: Refusal.Reason, detail: String)], ignored: [(name: String, detail: String)], clockSkew: Int?
+    ) {
         try await read { try caller.requireActive(in: $0) }
         let now = environment.now()
         let check = check(identityToken, of: caller.known, now: now)
         var defects = check.defects.map { (reason: $0.reason, detail: $0.detail) }
         if let nonce = check.nonce { defects += try await nonceDefects(nonce, now: now) }
-        return IdentityTokenFindings(
-            defects: defects, ignored: check.ignored.map { (name: $0.name, detail: $0.detail) },
-            clockSkew: check.clockSkew)
+        return (defects, check.ignored.map { (name: $0.name, detail: $0.detail) }, check.clockSkew)
     }
 
     /// An ID token is verified by the known keys of the issuer. A check fetches no key set.

@@ -94,7 +94,7 @@ package struct StandInIssuer: Sendable {
     package func register(
         on fixture: ServiceFixture, algorithms: [String] = SignatureAlgorithm.allCases.map(\.rawValue),
         endingSessions: Bool = false, avatarHosts: [String] = [], slug: String? = nil
-    ) async throws -> IssuerRegistration {
+    ) async throws -> (provider: Provider, applicationID: ApplicationID, keyCount: Int) {
         try publish(on: fixture)
         return try await fixture.admin.addIssuer(
             ProviderIssuer(

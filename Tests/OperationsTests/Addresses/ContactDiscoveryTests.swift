@@ -20,7 +20,9 @@ struct ContactDiscoveryTests {
         let session: Session
 
         /// The contacts that can be found, by number.
-        func find(_ numbers: [String], in known: DiscoveryWeekKey? = nil) async throws -> [String: UserID] {
+        func find(_ numbers: [String], in known: (week: DiscoveryWeek, publicKey: [UInt8], bits: Int)? = nil)
+            async throws -> [String: UserID]
+        {
             let week = if let known { known } else { try await service.discoveryWeek(for: session) }
             let key = try P384._VOPRF.PublicKey(compressedRepresentation: week.publicKey)
             let blinded = try numbers.map { try key.blind(Data($0.utf8)) }
