@@ -85,8 +85,8 @@ extension MaintenanceTask {
                 try PhoneSendRepository($0).purge(before: $0.ago(policy.textsKept), $1)
             },
             MaintenanceTask("phone_send_counters", every: minute) { try PhoneSendRepository($0).dropCounters($1) },
-            MaintenanceTask("phone_tallies", every: minute) { try PhoneTallyRepository($0).purge($1) },
-            MaintenanceTask("phone_groups", every: minute) { try PhoneGroupRepository($0).purge($1) },
+            MaintenanceTask("phone_tallies", every: minute) { try PhoneSendRepository($0).purgeTallies($1) },
+            MaintenanceTask("phone_groups", every: minute) { try PhoneSendRepository($0).purgeGroups($1) },
             MaintenanceTask("phone_sums", every: minute) { transaction, _ in
                 .all(try PhoneSendRepository(transaction).purgeSums(before: transaction.ago(policy.textsKept)))
             },

@@ -5,10 +5,10 @@ import Foundation
 
 /// Sent texts and correct codes of groups of requesters by day (UTC). While texts are limited, they decide which groups
 /// get texts first. A group is named by a keyed digest of its network.
-package struct PhoneGroupRepository {
+struct PhoneGroupRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -41,7 +41,7 @@ package struct PhoneGroupRepository {
 
     /// Deletes the rows of days that are no longer read.
     @discardableResult
-    package func purge(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
+    func purge(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
         let first = Self.day(transaction.now.addingTimeInterval(-SendCounts.groupPeriod))
         return try Self.old.take(before: first, batch, in: transaction)
     }

@@ -175,6 +175,16 @@ package extension PhoneSendRepository {
             + transaction.execute("DELETE FROM phone_provider_spend WHERE day < $1", [Self.day(moment).value])
     }
 
+    /// Deletes the counters of texts that are too old for every limit.
+    func purgeTallies(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
+        try PhoneTallyRepository(transaction).purge(batch)
+    }
+
+    /// Deletes the counts of requesters' groups for days that are no longer read.
+    func purgeGroups(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
+        try PhoneGroupRepository(transaction).purge(batch)
+    }
+
     private func spend(_ price: Int, _ provider: ProviderID) throws {
         let day = Self.day(transaction.now)
         try transaction.enqueue(

@@ -5,13 +5,13 @@ import Foundation
 
 /// Sent texts and correct codes by counter: one row for each counter and five minutes. A counter thus has at most 288
 /// rows for the last 24 hours, however many texts were sent.
-package struct PhoneTallyRepository {
+struct PhoneTallyRepository {
     private let transaction: any Transaction
 
     /// The length of a step, in seconds. An hour is the current step and the eleven before it.
     static let step: TimeInterval = 300
 
-    package init(_ transaction: any Transaction) {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -67,7 +67,7 @@ package struct PhoneTallyRepository {
 
     /// Deletes rows that are too old for every limit.
     @discardableResult
-    package func purge(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
+    func purge(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
         let end = Self.step(of: transaction.now) - Int64(86_400 / Self.step) + 1
         return try Self.old.take(before: end, batch, in: transaction)
     }

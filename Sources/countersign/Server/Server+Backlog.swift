@@ -26,11 +26,10 @@ extension Server {
         registry.addGauge("store_available") { [watch] in watch.isFresh && latest.isAvailable ? 1 : 0 }
         registry.addGauge("review_queue") { latest.value.map { Double($0.review.count) } }
         registry.addGauge("review_queue_age_seconds") { latest.value?.review.age }
-        let read = ReadBacklog(store: store)
-        return { [store] in
+        return { [store, service] in
             while !Task.isCancelled {
                 latest.isAvailable = (try? await store.check()) != nil
-                latest.value = try? await read()
+                latest.value = try? await service.readBacklog()
                 try? await Task.sleep(for: .seconds(Self.backlogInterval))
             }
         }
@@ -38,7 +37,9 @@ extension Server {
 }
 
 private final class LatestBacklog: Sendable {
-    private let latest = Mutex<ReadBacklog.Backlog?>(nil)
+    typealias Line = (count: Int, age: TimeInterval)
+
+    private let latest = Mutex<(outbox: [String: Line], review: Line)?>(nil)
     private let available = Atomic(true)
 
     var isAvailable: Bool {
@@ -46,7 +47,7 @@ private final class LatestBacklog: Sendable {
         set { available.store(newValue, ordering: .relaxed) }
     }
 
-    var value: ReadBacklog.Backlog? {
+    var value: (outbox: [String: Line], review: Line)? {
         get { latest.withLock { $0 } }
         set { latest.withLock { $0 = newValue } }
     }
