@@ -9,17 +9,6 @@ package enum AddressType: String, Sendable, CaseIterable {
     case name
 }
 
-/// An address that its user has made findable.
-package struct FindableAddress: Sendable, Equatable {
-    package let type: AddressType
-    package let since: Date
-
-    package init(type: AddressType, since: Date) {
-        self.type = type
-        self.since = since
-    }
-}
-
 /// The address of a user that a caller searches for.
 package enum SoughtAddress: Sendable, Confidential {
     case phone(PhoneNumber)

@@ -4,12 +4,8 @@ import Foundation
 package struct CertificationPolicy: Sendable, Equatable {
     /// What a requester must pass before the authority signs.
     package var gate = Gate.open
-    /// Certificates per hour for one address (/32 of IPv4, /64 of IPv6).
-    package var perHourPerAddress = 30
-    /// Certificates per hour for one IPv6 network of /56.
-    package var perHourPer56 = 60
-    /// Certificates per hour for one IPv6 network of /48.
-    package var perHourPer48 = 240
+    /// Certificates per hour for one requester.
+    package var perHourPerSender = NetworkLimits(perAddress: 30, per56: 60, per48: 240)
     /// Certificates per hour for all requesters together, if the gate is open.
     package var openPerHour = 3000
     /// Renewals in 24 hours for one device.
@@ -34,10 +30,5 @@ package extension CertificationPolicy {
         case provider
         /// A captcha that the siteverify endpoint accepted.
         case captcha
-    }
-
-    /// Certificates per hour for one sender.
-    var perHourPerSender: NetworkLimits {
-        NetworkLimits(perAddress: perHourPerAddress, per56: perHourPer56, per48: perHourPer48)
     }
 }

@@ -20,12 +20,8 @@ package struct PhonePolicy: Sendable, Equatable {
     package var failuresBeforeFreeze = 20
     /// How long the freeze lasts.
     package var freeze: TimeInterval = 86_400
-    /// Texts in an hour requested from one address (/32 of IPv4, /64 of IPv6).
-    package var sendsPerHourPerAddress = 10
-    /// Texts in an hour requested from one IPv6 network of /56.
-    package var sendsPerHourPer56 = 20
-    /// Texts in an hour requested from one IPv6 network of /48.
-    package var sendsPerHourPer48 = 80
+    /// Texts in an hour requested by one sender.
+    package var sendsPerHourPerSender = NetworkLimits(perAddress: 10, per56: 20, per48: 80)
     /// Different numbers that one user may try in ``numbersPerUserPeriod``.
     package var numbersPerUser = 5
     package var numbersPerUserPeriod: TimeInterval = 30 * 86_400
@@ -75,9 +71,4 @@ package struct PhonePolicy: Sendable, Equatable {
     package var presenceRequired = false
 
     package init() {}
-
-    /// Texts in an hour requested by one sender.
-    package var sendsPerHourPerSender: NetworkLimits {
-        NetworkLimits(perAddress: sendsPerHourPerAddress, per56: sendsPerHourPer56, per48: sendsPerHourPer48)
-    }
 }

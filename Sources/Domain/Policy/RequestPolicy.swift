@@ -16,12 +16,8 @@ package struct RequestPolicy: Sendable, Equatable {
     package var idleTimeout: TimeInterval = 120
     /// Open connections on one listener. If there are more, the one that was idle for longest is closed.
     package var maximumConnections = 16_384
-    /// Of these, from one address (/32 of IPv4, /64 of IPv6).
-    package var connectionsPerAddress = 1024
-    /// Of these, from one IPv6 network of /56.
-    package var connectionsPer56 = 2048
-    /// Of these, from one IPv6 network of /48.
-    package var connectionsPer48 = 4096
+    /// Of these, from one sender.
+    package var connectionsPerSender = NetworkLimits(perAddress: 1024, per56: 2048, per48: 4096)
     /// Of these, with one client certificate.
     package var connectionsPerCertificate = 16
     /// Concurrent requests on one HTTP/2 connection to the public listener.
@@ -56,11 +52,6 @@ package struct RequestPolicy: Sendable, Equatable {
     package var proxiedNetworks: [AddressNetwork] = []
 
     package init() {}
-
-    /// Open connections of one sender on one listener.
-    package var connectionsPerSender: NetworkLimits {
-        NetworkLimits(perAddress: connectionsPerAddress, per56: connectionsPer56, per48: connectionsPer48)
-    }
 }
 
 /// The oldest TLS version that a listener accepts.

@@ -21,9 +21,12 @@ struct SenderNetworks: Sendable {
 
 /// The limits for one sender: for its address, and for the networks around it.
 package struct NetworkLimits: Sendable, Equatable {
-    package let perAddress: Int
-    package let per56: Int
-    package let per48: Int
+    /// For one address: /32 of IPv4, /64 of IPv6.
+    package var perAddress: Int
+    /// For one IPv6 network of /56.
+    package var per56: Int
+    /// For one IPv6 network of /48.
+    package var per48: Int
 
     package init(perAddress: Int, per56: Int, per48: Int) {
         (self.perAddress, self.per56, self.per48) = (perAddress, per56, per48)

@@ -38,7 +38,7 @@ package extension Service {
     /// The addresses by which the user can be found.
     ///
     /// - Throws: `Refusal` `unavailable`.
-    func listAddresses(for session: Session) async throws -> [FindableAddress] {
+    func listAddresses(for session: Session) async throws -> [FindableAddressRepository.Entry] {
         try await read(for: session) { transaction, holder in
             try FindableAddressRepository(transaction).list(of: holder.user.id)
         }

@@ -179,7 +179,7 @@ package extension Administration {
     /// - Parameter cursor: a name; the list starts after it.
     func listThinnedTexts(
         limit: Int, after cursor: String? = nil
-    ) async throws -> [PhoneSendRepository.Thinned] {
+    ) async throws -> [(name: String, endsAt: Date)] {
         try await read { try PhoneSendRepository($0).thinned(limit: limit, after: cursor) }
     }
 

@@ -27,7 +27,7 @@ package struct PersonalExport: Sendable, Confidential {
     /// The authorizations whose requesters the user blocks without knowing their ids.
     let blockedRequesters: [AuthorizationID]
     /// The addresses by which others can find the user.
-    let findable: [FindableAddress]
+    let findable: [FindableAddressRepository.Entry]
     /// The apps that the user forbids.
     let forbiddenApps: [ApplicationID]
     /// How long the user's messages are stored.

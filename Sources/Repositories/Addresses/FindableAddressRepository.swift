@@ -39,11 +39,14 @@ package extension FindableAddressRepository {
         try DiscoveryRepository(transaction).erase(user)
     }
 
+    /// An address that its user has made findable.
+    typealias Entry = (type: AddressType, since: Date)
+
     /// The addresses by which a user can be found.
-    func list(of user: UserID) throws -> [FindableAddress] {
+    func list(of user: UserID) throws -> [Entry] {
         try transaction.query(
             "SELECT \(Self.listed) FROM findable_addresses WHERE user_id = $1 ORDER BY type", [.id(user)]
-        ).map(Self.listed.read).map { FindableAddress(type: $0, since: $1) }
+        ).map(Self.listed.read).map { (type: $0, since: $1) }
     }
 
     /// The user of a provider who can be found by a number, given its blind indexes. The number of statements does not

@@ -24,29 +24,20 @@ package extension AuditChainRepository {
         Column<Int64>("sequence"), Column<Digest256?>("digest"), Column<Int64>("signed"), Column<Date>("signed_at"))
     private static let tokens = AuditAnchorRepository.tokens
 
-    /// How far the log is chained and signed.
-    struct Head: Sendable, Equatable {
-        /// The last entry and its digest, and the last entry that a checkpoint covers.
-        package let chain: AuditChain
-        /// When the last checkpoint was stored; 1970 if there is none.
-        package let signedAt: Date
-    }
-
-    /// The head.
+    /// How far the log is chained and signed: the last entry and its digest, the last entry that a checkpoint covers, and
+    /// when that checkpoint was stored; 1970 if there is none.
     ///
     /// - Throws: ``DamagedRow`` if there is none.
-    func head() throws -> Head {
+    func head() throws -> (chain: AuditChain, signedAt: Date) {
         guard let row = try transaction.first("SELECT \(Self.head) FROM audit_head WHERE id = 1") else {
             throw DamagedRow(column: 0)
         }
         return try Self.head(row)
     }
 
-    private static func head(_ row: Row) throws -> Head {
+    private static func head(_ row: Row) throws -> (chain: AuditChain, signedAt: Date) {
         let (sequence, digest, signed, signedAt) = try head.read(row)
-        return Head(
-            chain: AuditChain(sequence: sequence, digest: digest ?? AuditChain.origin, signed: signed),
-            signedAt: signedAt)
+        return (AuditChain(sequence: sequence, digest: digest ?? AuditChain.origin, signed: signed), signedAt)
     }
 
     /// Whether an entry is not chained yet.

@@ -31,11 +31,7 @@ package extension StreamListRepository {
         case after(Mark)
     }
 
-    struct Found: Sendable {
-        package let mark: Mark
-        package let stream: MessageStreamID
-        package let fits: Bool
-    }
+    typealias Found = (mark: Mark, stream: MessageStreamID, fits: Bool)
 
     /// The conditions that a listed stream meets.
     struct Filter: Sendable, Equatable {
@@ -78,7 +74,7 @@ package extension StreamListRepository {
             """, [.id(user), mark.value, limit.value] + condition.arguments
         ).map { row in
             let (number, stream, fits) = try columns.read(row)
-            return Found(mark: Mark(number: number), stream: stream, fits: fits)
+            return (mark: Mark(number: number), stream: stream, fits: fits)
         }
     }
 
@@ -105,7 +101,7 @@ package extension StreamListRepository {
                 + condition.arguments
         ).map { row in
             let (number, stream, fits) = try columns.read(row)
-            return Found(mark: Mark(number: number, forum: stream), stream: stream, fits: fits)
+            return (mark: Mark(number: number, forum: stream), stream: stream, fits: fits)
         }
     }
 }

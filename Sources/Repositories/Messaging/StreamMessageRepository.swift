@@ -59,14 +59,9 @@ package extension StreamMessageRepository {
             [.id(stream), after.value, limit.value])
     }
 
-    /// A message as a reader sees it: without a body if it is deleted for the reader. The metadata are sealed.
-    struct Read: Sendable {
-        package let message: StreamMessage
-        /// Metadata that all members see.
-        package let shared: [UInt8]?
-        /// Metadata that only the reader sees.
-        package let own: [UInt8]?
-    }
+    /// A message as a reader sees it: without a body if it is deleted for the reader. The metadata that all members see,
+    /// and the reader's own, are sealed.
+    typealias Read = (message: StreamMessage, shared: [UInt8]?, own: [UInt8]?)
 
     private static let sizes = ColumnTuple(
         Column<Int64>("e.sequence"),
@@ -117,7 +112,7 @@ package extension StreamMessageRepository {
         }
         let messages = try rows(Self.read, limit: count, in: transaction).map { row in
             let (message, shared, own) = try Self.reading.read(row)
-            return Read(message: message, shared: shared, own: own)
+            return (message: message, shared: shared, own: own)
         }
         return (messages, sizes.count > count)
     }
@@ -139,13 +134,8 @@ package extension StreamMessageRepository {
         return released
     }
 
-    /// A message without a body, for a restore.
-    struct Deletion: Sendable {
-        package let stream: MessageStreamID
-        package let message: MessageID
-        /// When it expired at the latest; `nil` if a user deleted it.
-        package let expiry: Date?
-    }
+    /// A message without a body, for a restore, and when it expired at the latest; `nil` if a user deleted it.
+    typealias Deletion = (stream: MessageStreamID, message: MessageID, expiry: Date?)
 
     private static let deletion = ColumnTuple(
         Column<MessageStreamID>("stream_id"), Column<MessageID>("event_id"), Column<Date?>("kept_until"))
@@ -154,7 +144,7 @@ package extension StreamMessageRepository {
     func deletions() throws -> [Deletion] {
         try transaction.query(
             "SELECT \(Self.deletion) FROM stream_events WHERE sealed_body IS NULL ORDER BY stream_id, sequence"
-        ).map(Self.deletion.read).map { Deletion(stream: $0, message: $1, expiry: $2) }
+        ).map(Self.deletion.read).map { (stream: $0, message: $1, expiry: $2) }
     }
 
     /// A user's own messages after a mark, without deleted ones, oldest first.

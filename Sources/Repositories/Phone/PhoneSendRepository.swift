@@ -117,24 +117,17 @@ package extension PhoneSendRepository {
         }
     }
 
-    /// A scope that the breaker limits.
-    struct Thinned: Sendable {
-        /// Its name, as in the audit log.
-        package let name: String
-        /// When the limit ends, unless an admin ends it before.
-        package let endsAt: Date
-    }
-
-    /// The scopes that are limited now, ordered by name.
+    /// The scopes that the breaker limits now, ordered by the name that they have in the audit log. A limit ends at its time,
+    /// unless an admin ends it before.
     ///
     /// - Parameter cursor: the name after which the list starts.
-    func thinned(limit: Int, after cursor: String? = nil) throws -> [Thinned] {
+    func thinned(limit: Int, after cursor: String? = nil) throws -> [(name: String, endsAt: Date)] {
         try transaction.query(
             "SELECT \(Self.stops) FROM phone_stops WHERE subject > $1 AND ends_at > $2 ORDER BY subject LIMIT $3",
             [.text(cursor ?? ""), .time(transaction.now), limit.value]
         ).map { row in
             let (name, endsAt) = try Self.stops.read(row)
-            return Thinned(name: name, endsAt: endsAt)
+            return (name: name, endsAt: endsAt)
         }
     }
 

@@ -99,17 +99,6 @@ package extension DataKeyRepository {
     private static let rewrapped = ColumnTuple(
         Column<UserID>("user_id"), Column<[UInt8]>("wrapped"), Column<Int>("wrapping_version"))
 
-    /// The result of wrapping some data keys again.
-    struct Rewrapping: Sendable {
-        /// The number of keys that were wrapped under the current version.
-        package let wrapped: Int
-        /// The number of keys that could not be opened, and stay unchanged: the wrapping key is lost, or the row is
-        /// damaged.
-        package let unreadable: Int
-        /// The position after which to continue; `nil` if no key is left.
-        package let mark: Mark?
-    }
-
     /// A position in the order in which data keys are wrapped again.
     struct Mark: Sendable {
         let version: Int
@@ -121,7 +110,9 @@ package extension DataKeyRepository {
     /// - Parameters:
     ///   - mark: the position from the previous call; `nil` for the first.
     ///   - limit: the largest number, which limits how long other writers wait.
-    func rewrap(after mark: Mark?, limit: Int) throws -> Rewrapping {
+    /// - Returns: how many keys were wrapped; how many could not be opened, and stay unchanged, because the wrapping key is
+    ///   lost or the row is damaged; and the position after which to continue, `nil` if no key is left.
+    func rewrap(after mark: Mark?, limit: Int) throws -> (wrapped: Int, unreadable: Int, mark: Mark?) {
         let current = keys.currentWrappingVersion
         let wrappingKey = try keys.wrappingKey(current)
         let rows = try transaction.query(
@@ -150,8 +141,7 @@ package extension DataKeyRepository {
                 ])
         }
         let last = rows.last.map { Mark(version: $0.2, user: $0.0) }
-        return Rewrapping(
-            wrapped: rows.count - unreadable, unreadable: unreadable, mark: rows.count < limit ? nil : last)
+        return (rows.count - unreadable, unreadable, rows.count < limit ? nil : last)
     }
 
     /// The number of data keys under each version of the wrapping key.

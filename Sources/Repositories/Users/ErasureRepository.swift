@@ -27,12 +27,6 @@ package extension ErasureRepository {
         self.transaction = transaction
     }
 
-    /// A user, and the start of the erasure.
-    struct Entry: Sendable {
-        package let user: UserID
-        package let at: Date
-    }
-
     private static let columns = ColumnTuple(Column<UserID>("user_id"), Column<Date>("at"))
 
     /// Records that rows of a user remain. Until they are erased, the user cannot sign in.
@@ -49,11 +43,11 @@ package extension ErasureRepository {
         try transaction.first("SELECT 1 FROM erasures WHERE user_id = $1", [.id(user)]) != nil
     }
 
-    /// The user who has waited longest; `nil` if there is none.
-    func next() throws -> Entry? {
+    /// The user who has waited longest, and the start of the erasure; `nil` if there is none.
+    func next() throws -> (user: UserID, at: Date)? {
         try transaction.first("SELECT \(Self.columns) FROM erasures ORDER BY at, user_id LIMIT 1").map { row in
             let (user, at) = try Self.columns.read(row)
-            return Entry(user: user, at: at)
+            return (user, at)
         }
     }
 

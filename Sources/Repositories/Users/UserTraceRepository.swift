@@ -7,24 +7,18 @@ import Foundation
 package struct UserTraceRepository {
     private let transaction: any Transaction
     private let user: UserID
-
-    package init(_ transaction: any Transaction, of user: UserID) {
-        (self.transaction, self.user) = (transaction, user)
-    }
 }
 
 package extension UserTraceRepository {
+    init(_ transaction: any Transaction, of user: UserID) {
+        (self.transaction, self.user) = (transaction, user)
+    }
+
     /// The most rows of a list that no limit bounds.
     static let most = 1000
 
-    /// A proof of a number, without the number.
-    struct Verification: Sendable {
-        package let id: PhoneVerificationID
-        package let deviceID: DeviceID
-        package let createdAt: Date
-        /// `nil` if no correct code has come.
-        package let verifiedAt: Date?
-    }
+    /// A proof of a number, without the number. It has no `verifiedAt` if no correct code has come.
+    typealias Verification = (id: PhoneVerificationID, deviceID: DeviceID, createdAt: Date, verifiedAt: Date?)
 
     private static let verification = ColumnTuple(
         Column<PhoneVerificationID>("id"), Column<DeviceID>("device_id"), Column<Date>("created_at"),
@@ -39,7 +33,7 @@ package extension UserTraceRepository {
             """, [.id(user)]
         ).map { row in
             let (id, device, createdAt, verifiedAt) = try Self.verification.read(row)
-            return Verification(id: id, deviceID: device, createdAt: createdAt, verifiedAt: verifiedAt)
+            return (id, device, createdAt, verifiedAt)
         }
     }
 

@@ -15,9 +15,9 @@ import Testing
 struct ConnectionLimitTests {
     private static var policy: Policy {
         var policy = Policy()
-        policy.requests.connectionsPerAddress = 2
-        policy.requests.connectionsPer56 = 3
-        policy.requests.connectionsPer48 = 4
+        policy.requests.connectionsPerSender.perAddress = 2
+        policy.requests.connectionsPerSender.per56 = 3
+        policy.requests.connectionsPerSender.per48 = 4
         policy.requests.connectionsPerCertificate = 2
         return policy
     }

@@ -12,9 +12,9 @@ import Testing
 struct FastPathEqualityTests {
     static var policy: Policy {
         var policy = Policy()
-        policy.certification.perHourPerAddress = 1_000_000
-        policy.certification.perHourPer56 = 1_000_000
-        policy.certification.perHourPer48 = 1_000_000
+        policy.certification.perHourPerSender.perAddress = 1_000_000
+        policy.certification.perHourPerSender.per56 = 1_000_000
+        policy.certification.perHourPerSender.per48 = 1_000_000
         policy.certification.openPerHour = 1_000_000
         // The routes alone count.
         policy.requests.readsPerMinute = 1_000_000

@@ -19,7 +19,7 @@ struct CallCostTests {
     private static let policy = RouterBench.policy { policy in
         (policy.requests.readsPerMinute, policy.requests.writesPerMinute) = (1, 1)
         (policy.requests.heavyPerMinute, policy.requests.providerFactor) = (1, 1)
-        policy.certification.perHourPerAddress = 1000
+        policy.certification.perHourPerSender.perAddress = 1000
         policy.sessions.idleLifetime = 86_400
     }
 

@@ -59,7 +59,7 @@ struct CertificateRouteTests {
         },
         RouteCase(
             "POST /certificates", 429, .rateLimited,
-            policy: RouterBench.policy { $0.certification.perHourPerAddress = 1 }
+            policy: RouterBench.policy { $0.certification.perHourPerSender.perAddress = 1 }
         ) {
             bench in
             _ = try await certify(try newCSR(), bench)

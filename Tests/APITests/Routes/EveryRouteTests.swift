@@ -108,7 +108,7 @@ struct EveryRouteTests {
     func sessions(_ what: Session) async throws {
         try await RouterBench.run(
             RouterBench.policy { policy in
-                policy.certification.perHourPerAddress = 1000
+                policy.certification.perHourPerSender.perAddress = 1000
                 if what == .notAttached { policy.sessions.attach = .explicit }
             }
         ) { bench in

@@ -117,7 +117,7 @@ package struct SendLedger {
     package mutating func ask(
         _ requester: Requester, number: PhoneNumber, evidence: SendGuard.Evidence? = nil, now: Date
     ) -> Answer {
-        let limit = RateLimit(count: policy.sendsPerHourPerAddress, per: 3600)
+        let limit = RateLimit(count: policy.sendsPerHourPerSender.perAddress, per: 3600)
         let place = "\(requester.address) \(requester.age)"
         guard case .admitted(let arrival) = limit.evaluate(arrival: addresses[place], now: now) else { return .refused }
         let target = target(requester, number)

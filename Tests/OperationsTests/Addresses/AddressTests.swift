@@ -24,7 +24,7 @@ struct AddressTests {
                 if type == "phone" {
                     #expect(try await bench.find("TEL:\(address)", by: bob) == ann.session.userID)
                 }
-                #expect(try await bench.context.listAddresses(for: ann.session).map(\.type.rawValue) == [type])
+                #expect(try await bench.context.listAddresses(for: ann.session).map { $0.type.rawValue } == [type])
                 for _ in 0..<2 { try await bench.context.hideAddress(type, for: ann.session) }
                 #expect(try await bench.find(address, by: bob) == nil, "\(type)")
             }

@@ -60,7 +60,7 @@ struct CertifyTests {
     @Test("keeps no address in clear, and counts each all the same")
     func addresses() async throws {
         var policy = Policy()
-        policy.certification.perHourPerAddress = 2
+        policy.certification.perHourPerSender.perAddress = 2
         try await ServiceFixture.run(policy) { fixture in
             for address in ["192.0.2.1", "192.0.2.2"] {
                 for _ in 0..<2 { _ = try await fixture.certify(try fixture.request(address: address)) }

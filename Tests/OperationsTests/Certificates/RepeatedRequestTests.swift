@@ -112,7 +112,7 @@ struct RepeatedRequestTests {
     @Test("counts as an attempt of its address")
     func counted() async throws {
         var policy = Policy()
-        policy.certification.perHourPerAddress = 2
+        policy.certification.perHourPerSender.perAddress = 2
         try await ServiceFixture.run(policy) { fixture in
             let request = try fixture.request()
             _ = try await fixture.certify(request)

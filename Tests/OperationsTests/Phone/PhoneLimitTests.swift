@@ -29,7 +29,7 @@ struct PhoneLimitTests {
     @Test("The networks of one customer's IPv6 prefix share limits by /56 and by /48")
     func networks() async throws {
         var policy = Policy()
-        (policy.phones.sendsPerHourPer56, policy.phones.sendsPerHourPer48) = (2, 3)
+        (policy.phones.sendsPerHourPerSender.per56, policy.phones.sendsPerHourPerSender.per48) = (2, 3)
         try await ServiceFixture.run(policy) { fixture in
             let bench = try PhoneBench(fixture)
             func begin(_ index: Int, _ network: String) async throws {

@@ -67,7 +67,7 @@ struct SharedAddressTests {
     @Test("Every limit of an address gets its place back by what it says", arguments: SenderAct.allCases)
     func acts(act: SenderAct) async throws {
         var policy = Policy()
-        policy.phones.sendsPerHourPerAddress = 1
+        policy.phones.sendsPerHourPerSender.perAddress = 1
         try await ServiceFixture.run(policy) { fixture in
             let bench = try PhoneBench(fixture)
             var index = 0
@@ -101,7 +101,7 @@ struct SharedAddressTests {
     func gate() async throws {
         var policy = Policy()
         policy.certification.gate = .captcha
-        policy.certification.perHourPerAddress = 2
+        policy.certification.perHourPerSender.perAddress = 2
         try await ServiceFixture.run(policy) { fixture in
             for _ in 0..<5 {
                 _ = try await fixture.certify(try fixture.request(captcha: "solved", address: Self.address))

@@ -37,7 +37,7 @@ struct HotRowTests {
     @Test("start phone verifications: no text beyond the day's limit, and none uncounted", arguments: StoreKind.shared)
     func phones(kind: StoreKind) async throws {
         var policy = Policy()
-        policy.phones.sendsPerHourPerAddress = 1000
+        policy.phones.sendsPerHourPerSender.perAddress = 1000
         (policy.phones.unverifiedPerHourPerGroup, policy.phones.unverifiedPerDayPerGroup) = (1000, 1000)
         (policy.phones.unverifiedPerHourPerPrefix, policy.phones.unverifiedPerDayPerPrefix) = (1000, 1000)
         policy.phones.sendsPerHourPerPrefix = 1000

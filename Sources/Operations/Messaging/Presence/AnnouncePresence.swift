@@ -15,11 +15,6 @@ package struct AnnouncePresence: Sendable {
     private let context: Service
     private let node: NodeID
 
-    /// - Parameter node: the node whose heartbeat shows whether its users are online.
-    package init(_ context: Service, node: NodeID) {
-        (self.context, self.node) = (context, node)
-    }
-
     /// Writes a batch of changes. Changes that could not be written are written the next time.
     ///
     /// - Parameter isEnding: whether this node ends. Then users who left go offline at once, and no others are written.
@@ -50,6 +45,11 @@ package struct AnnouncePresence: Sendable {
 }
 
 package extension AnnouncePresence {
+    /// - Parameter node: the node whose heartbeat shows whether its users are online.
+    init(_ context: Service, node: NodeID) {
+        (self.context, self.node) = (context, node)
+    }
+
     /// Writes every second until the task is cancelled. Then it writes the users whose connections this node has
     /// closed.
     ///

@@ -136,12 +136,7 @@ package extension MessageMetadataRepository {
     // MARK: Reading for a user
 
     /// A message whose metadata changed, with the metadata as one user sees them.
-    struct Changed: Sendable {
-        package let message: MessageID
-        package let sequence: Int64
-        package let shared: [UInt8]?
-        package let own: [UInt8]?
-    }
+    typealias Changed = (message: MessageID, sequence: Int64, shared: [UInt8]?, own: [UInt8]?)
 
     private static let changed = ColumnTuple(
         Column<Int64>("c.sequence"), Column<MessageID>("e.event_id"), Column<Int64>("e.sequence"),
@@ -161,7 +156,7 @@ package extension MessageMetadataRepository {
             """, [.id(user), first.value, last.value]
         ).map(Self.changed.read)
         return rows.reduce(into: [:]) { found, row in
-            found[row.0] = Changed(message: row.1, sequence: row.2, shared: row.3, own: row.4)
+            found[row.0] = (row.1, row.2, row.3, row.4)
         }
     }
 
