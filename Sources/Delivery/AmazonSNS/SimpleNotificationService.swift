@@ -80,7 +80,9 @@ struct SimpleNotificationService: Sender {
     /// The attributes of a call for its platform (Amazon SNS Developer Guide, "Reserved message attributes for mobile push
     /// notifications"). Apple requires the type `voip` for endpoints for VoIP, and `alert` for others that show something.
     static func attributes(of urgency: PushUrgency, for endpoint: String) -> [(name: String, value: String)] {
-        guard case .call(let id, let seconds) = urgency, let platform = PushPlatform(of: endpoint) else { return [] }
+        guard case .call(let id, let seconds) = urgency, let platform = PushEndpoints.Platform(of: endpoint) else {
+            return []
+        }
         let start = "AWS.SNS.MOBILE."
         // The attribute of Firebase has the name of today, its platform that of before.
         let name = platform.name == "GCM" ? "FCM" : platform.name

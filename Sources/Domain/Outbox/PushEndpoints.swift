@@ -14,6 +14,19 @@ package struct PushEndpoints: Sendable, Equatable, Confidential {
 }
 
 package extension PushEndpoints {
+    /// A platform of Amazon SNS, such as `APNS` or `GCM`: the second part of the resource in an endpoint's ARN.
+    struct Platform: Sendable, Equatable {
+        package let name: String
+
+        /// `nil` for a text that is not an endpoint's ARN.
+        package init?(of arn: String) {
+            guard let resource = arn.split(separator: ":", omittingEmptySubsequences: false).last else { return nil }
+            let parts = resource.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count == 4, parts[0] == "endpoint", !parts[1].isEmpty else { return nil }
+            name = String(parts[1])
+        }
+    }
+
     /// The purpose of a push, which decides its endpoint.
     enum Purpose: Sendable, CaseIterable {
         /// A message, a notification, or news of an authorization.
@@ -29,7 +42,7 @@ package extension PushEndpoints {
         switch purpose {
         case .usual: usual
         case .call: calls ?? usual
-        case .endOfCall: usual ?? calls.flatMap { PushPlatform(of: $0)?.isVoIP == true ? nil : $0 }
+        case .endOfCall: usual ?? calls.flatMap { Platform(of: $0)?.isVoIP == true ? nil : $0 }
         }
     }
 
@@ -45,20 +58,7 @@ package extension PushEndpoints {
     }
 }
 
-/// A platform of Amazon SNS, such as `APNS` or `GCM`: the second part of the resource in an endpoint's ARN.
-package struct PushPlatform: Sendable, Equatable {
-    package let name: String
-
-    /// `nil` for a text that is not an endpoint's ARN.
-    package init?(of arn: String) {
-        guard let resource = arn.split(separator: ":", omittingEmptySubsequences: false).last else { return nil }
-        let parts = resource.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 4, parts[0] == "endpoint", !parts[1].isEmpty else { return nil }
-        name = String(parts[1])
-    }
-}
-
-package extension PushPlatform {
+package extension PushEndpoints.Platform {
     var isApple: Bool { name.hasPrefix("APNS") }
     var isVoIP: Bool { name.hasPrefix("APNS_VOIP") }
 }

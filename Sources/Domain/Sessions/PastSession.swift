@@ -14,16 +14,3 @@ package struct PastSession: Sendable {
         self.endReason = endReason
     }
 }
-
-/// A device that a user signed in on, within the time for which sign-ins are recorded.
-package struct UserDevice: Sendable, Equatable {
-    package let id: DeviceID
-    package let firstAt: Date
-    package let lastAt: Date
-
-    package init(id: DeviceID, firstAt: Date, lastAt: Date) {
-        self.id = id
-        self.firstAt = firstAt
-        self.lastAt = lastAt
-    }
-}

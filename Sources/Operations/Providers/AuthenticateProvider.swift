@@ -36,8 +36,8 @@ package extension Service {
 
     /// A provider's backend that authenticated by a token made for this one request.
     ///
-    /// Changes of the receivers of events and of the valid keys require this type, not ``Service/ProvenProvider``, so a stolen
-    /// access token cannot make them.
+    /// Changes of the receivers of events and of the valid keys require this type, not ``Service/ProvenProvider``, so a
+    /// stolen access token cannot make them.
     struct FreshProof: Sendable {
         /// The provider, with the key that signed the proof.
         let provider: ProvenProvider

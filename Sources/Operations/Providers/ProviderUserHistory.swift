@@ -26,7 +26,7 @@ package extension Service {
 
         package let events: [Event]
         /// The devices that the user signed in on, the last used one first. Only the first page has them.
-        package let devices: [UserDevice]
+        package let devices: [UserTraceRepository.Device]
         /// The cursor of the next page; `nil` after the last one.
         package let cursor: String?
 

@@ -117,8 +117,8 @@ package extension PhoneSendRepository {
         }
     }
 
-    /// The scopes that the breaker limits now, ordered by the name that they have in the audit log. A limit ends at its time,
-    /// unless an admin ends it before.
+    /// The scopes that the breaker limits now, ordered by the name that they have in the audit log. A limit ends at its
+    /// time, unless an admin ends it before.
     ///
     /// - Parameter cursor: the name after which the list starts.
     func thinned(limit: Int, after cursor: String? = nil) throws -> [(name: String, endsAt: Date)] {

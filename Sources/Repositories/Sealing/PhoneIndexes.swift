@@ -1,8 +1,8 @@
 import Encoding
 import PhoneNumbers
 
-/// The blind indexes of numbers. All spellings of a line's number have the same index. ``PersonalKeys/BlindIndexKind`` has no case
-/// for numbers, so no caller can index a number as it is written.
+/// The blind indexes of numbers. All spellings of a line's number have the same index.
+/// ``PersonalKeys/BlindIndexKind`` has no case for numbers, so no caller can index a number as it is written.
 package extension PersonalKeys {
     /// The blind indexes of a number under every version of the key, current first.
     func phoneIndexes(_ e164: String) -> [Digest256] { versionedPhoneIndexes(e164).map(\.index) }

@@ -49,10 +49,13 @@ package extension UserTraceRepository {
 
     private static let device = ColumnTuple(Column<DeviceID>("device_id"), Column<Date>("at"))
 
+    /// A device that the user signed in on, within the time for which sign-ins are recorded.
+    typealias Device = (id: DeviceID, firstAt: Date, lastAt: Date)
+
     /// The devices of the user's newest sessions and accepted sign-ins, each with its first and last time.
     ///
     /// - Parameter moment: the time before which uses are left out.
-    func devices(since moment: Date?) throws -> [UserDevice] {
+    func devices(since moment: Date?) throws -> [Device] {
         let start = Value.time(moment ?? .distantPast)
         let signIns = try transaction.query(
             """
@@ -72,7 +75,7 @@ package extension UserTraceRepository {
             let known = times[id] ?? (at, at)
             times[id] = (min(known.first, at), max(known.last, at))
         }
-        return times.map { UserDevice(id: $0.key, firstAt: $0.value.first, lastAt: $0.value.last) }
+        return times.map { (id: $0.key, firstAt: $0.value.first, lastAt: $0.value.last) }
             .sorted { ($0.lastAt, $0.id.description) > ($1.lastAt, $1.id.description) }
     }
 

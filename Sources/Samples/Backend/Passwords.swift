@@ -17,8 +17,8 @@ package actor Passwords {
 }
 
 package extension Passwords {
-    /// A salted hash of a password: scrypt (RFC 7914), by default with 16 MiB of memory for each guess, so that a stolen file
-    /// is slow to search.
+    /// A salted hash of a password: scrypt (RFC 7914), by default with 16 MiB of memory for each guess, so that a stolen
+    /// file is slow to search.
     struct Hash: Sendable {
         package let salt, hash: Data
 

@@ -76,7 +76,7 @@ package extension Administration {
         of user: UserID, after place: HistoryPlace, limit: Int, in transaction: any Transaction
     ) throws -> [UserEvent] {
         let traces = UserTraceRepository(transaction, of: user)
-        let devices = try traces.devices(since: nil).prefix(devicesShown).map(\.id)
+        let devices = try traces.devices(since: nil).prefix(devicesShown).map { $0.id }
         let bans = Dictionary(
             try BanRepository(transaction).entries(on: [.user(user)]).map { ($0.ban.id, $0.ban) }
                 + BanRepository(transaction).holdsInForce(on: user).map { ($0.ban.id, $0.ban) },
