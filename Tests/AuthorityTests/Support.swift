@@ -1,3 +1,5 @@
+import Authority
+import Encoding
 import Fixtures
 import Foundation
 import Testing
@@ -33,4 +35,20 @@ func expectSuccess(
 /// The seconds of a time, as OpenSSL's `-attime` takes them.
 func seconds(_ date: Date) -> String {
     String(Int(date.timeIntervalSince1970))
+}
+
+extension CertificateAuthority {
+    /// Signs a revocation list of these certificates, in this order.
+    func issueRevocationList(
+        _ revoked: [RevokedCertificate], number: UInt64, thisUpdate: Date, nextUpdate: Date
+    ) throws -> RevocationList {
+        var entries = try RevocationListEntries()
+        for certificate in revoked { try entries.append(certificate) }
+        return try issueRevocationList(entries, number: number, thisUpdate: thisUpdate, nextUpdate: nextUpdate)
+    }
+}
+
+extension RevocationList {
+    /// The list in PEM (RFC 7468 §6).
+    var pem: String { PEM.encode(der, label: "X509 CRL") }
 }

@@ -1,4 +1,3 @@
-import Encoding
 import Foundation
 import SwiftASN1
 import X509
@@ -46,9 +45,6 @@ package struct RevocationList: Sendable {
     let thisUpdate: Date
     /// The time by which the next list is issued.
     let nextUpdate: Date
-
-    /// The list in PEM (RFC 7468 §6), with a line feed at the end.
-    package var pem: String { PEM.encode(der, label: "X509 CRL") }
 }
 
 package extension CertificateAuthority {
@@ -59,17 +55,7 @@ package extension CertificateAuthority {
     ///   - number: higher than those of all earlier lists.
     ///   - thisUpdate: the time of signing.
     ///   - nextUpdate: when the list expires.
-    /// - Throws: ``AuthorityError/invalidSerial`` for a serial that is not hexadecimal,
-    ///   ``AuthorityError/module(_:)``.
-    func issueRevocationList(
-        _ revoked: [RevokedCertificate], number: UInt64, thisUpdate: Date, nextUpdate: Date
-    ) throws -> RevocationList {
-        var entries = try RevocationListEntries()
-        for certificate in revoked { try entries.append(certificate) }
-        return try issueRevocationList(entries, number: number, thisUpdate: thisUpdate, nextUpdate: nextUpdate)
-    }
-
-    /// Signs a revocation list of entries that are encoded already.
+    /// - Throws: ``AuthorityError/module(_:)``.
     func issueRevocationList(
         _ revoked: RevocationListEntries, number: UInt64, thisUpdate: Date, nextUpdate: Date
     ) throws -> RevocationList {

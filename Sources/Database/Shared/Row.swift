@@ -37,11 +37,6 @@ package extension Row {
         return real
     }
 
-    /// A `DOUBLE PRECISION` column that may be null.
-    func realOrNull(_ index: Int) throws -> Double? {
-        try value(index) == .null ? nil : real(index)
-    }
-
     func text(_ index: Int) throws -> String {
         guard case .text(let text) = try value(index) else { throw StoreError.column(index, expected: "a text") }
         return text
@@ -69,10 +64,5 @@ package extension Row {
         case .integer(1): return true
         default: throw StoreError.column(index, expected: "0 or 1")
         }
-    }
-
-    /// An `INTEGER` column that is 0, 1 or null.
-    func boolOrNull(_ index: Int) throws -> Bool? {
-        try value(index) == .null ? nil : bool(index)
     }
 }

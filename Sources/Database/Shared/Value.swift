@@ -40,37 +40,6 @@ package extension Value {
     }
 }
 
-extension Value: ExpressibleByNilLiteral {
-    package init(nilLiteral: ()) {
-        self = .null
-    }
-}
-
-extension Value: ExpressibleByIntegerLiteral {
-    package init(integerLiteral value: Int64) {
-        self = .integer(value)
-    }
-}
-
-extension Value: ExpressibleByFloatLiteral {
-    package init(floatLiteral value: Double) {
-        self = .real(value)
-    }
-}
-
-extension Value: ExpressibleByStringLiteral {
-    package init(stringLiteral value: String) {
-        self = .text(value)
-    }
-}
-
-extension Value: ExpressibleByBooleanLiteral {
-    /// A Boolean literal, as 0 or 1.
-    package init(booleanLiteral value: Bool) {
-        self = .integer(value ? 1 : 0)
-    }
-}
-
 extension Date {
     /// The time to the millisecond, as stores keep it, so that a value is the same before and after it is stored.
     var inMilliseconds: Date { Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000) }

@@ -145,8 +145,8 @@ import Testing
         let row = Row([1, 2.5, "text", .bytes([1]), nil, 2])
         #expect(try row.integer(0) == 1 && row.real(1) == 2.5 && row.text(2) == "text" && row.bytes(3) == [1])
         #expect(try row.bool(0))
-        #expect(try row.integerOrNull(4) == nil && row.realOrNull(4) == nil && row.textOrNull(4) == nil)
-        #expect(try row.bytesOrNull(4) == nil && row.boolOrNull(4) == nil && row.textOrNull(2) == "text")
+        #expect(try row.integerOrNull(4) == nil && row.textOrNull(4) == nil && row.bytesOrNull(4) == nil)
+        #expect(try row.textOrNull(2) == "text")
         #expect(throws: StoreError.column(2, expected: "")) { try row.integer(2) }
         #expect(throws: StoreError.column(0, expected: "")) { try row.real(0) }
         #expect(throws: StoreError.column(4, expected: "")) { try row.text(4) }
