@@ -26,12 +26,7 @@ package extension Administration {
     }
 
     /// The list entry of a card in review, without the card's data.
-    struct WaitingCard: Sendable {
-        package let id: IdentityCardID
-        package let userID: UserID
-        package let submittedAt: Date
-        package let failed: [CardCheck]
-    }
+    typealias WaitingCard = (id: IdentityCardID, userID: UserID, submittedAt: Date, failed: [CardCheck])
 
     /// Another user with the same document or person.
     struct OtherHolder: Sendable {
@@ -54,9 +49,10 @@ package extension Administration {
     func listCardsInReview(limit: Int, after cursor: IdentityCardID? = nil) async throws -> [WaitingCard] {
         try await read { transaction in
             try IdentityCardRepository(transaction).listInReview(limit: limit, after: cursor).map { entry in
-                WaitingCard(
+                (
                     id: entry.id, userID: entry.userID, submittedAt: entry.submittedAt,
-                    failed: CardCheck.list(jsonText: entry.checks).filter { $0.result == .failed })
+                    failed: CardCheck.list(jsonText: entry.checks).filter { $0.result == .failed }
+                )
             }
         }
     }

@@ -4,15 +4,10 @@ import Domain
 import Repositories
 
 package extension Administration {
-    /// A device with its certificates and sessions.
-    struct DeviceDetail: Sendable {
-        package let summary: DeviceRepository.Summary
-        package let hasPresenceKey: Bool
-        /// Sorted by age, newest first.
-        package let certificates: [DeviceCertificate]
-        /// Its open sessions, newest first, at most 100.
-        package let sessions: [Session]
-    }
+    /// A device with its certificates, newest first, and its open sessions, newest first, at most 100.
+    typealias DeviceDetail = (
+        summary: DeviceRepository.Summary, hasPresenceKey: Bool, certificates: [DeviceCertificate], sessions: [Session]
+    )
 
     /// The newest devices, with their numbers of certificates and sessions.
     ///
@@ -38,10 +33,11 @@ package extension Administration {
         try await read { transaction in
             let devices = DeviceRepository(transaction)
             guard let summary = try devices.find(id) else { throw Refusal.unknownDevice(id) }
-            return DeviceDetail(
+            return (
                 summary: summary, hasPresenceKey: try devices.presenceKey(of: id) != nil,
                 certificates: try CertificateRepository(transaction).list(deviceID: id),
-                sessions: try Array(SessionRepository(transaction).listOpen(.device(id)).reversed().prefix(100)))
+                sessions: try Array(SessionRepository(transaction).listOpen(.device(id)).reversed().prefix(100))
+            )
         }
     }
 

@@ -66,15 +66,10 @@ package extension Service {
         }
     }
 
-    /// An access token with its lifetime and scopes.
-    struct ProviderTokenGrant: Sendable {
-        package let token: Secret<String>
-        /// The token's lifetime in seconds.
-        package let lifetime: Int
-        package let scopes: Set<ProviderScope>
-        /// The provider that it was issued to.
-        package let provider: ProviderID
-    }
+    /// An access token with its lifetime in seconds, its scopes, and the provider that it was issued to.
+    typealias ProviderTokenGrant = (
+        token: Secret<String>, lifetime: Int, scopes: Set<ProviderScope>, provider: ProviderID
+    )
 
     /// Verifies `Authorization: Bearer …`: a provider token, which permits all reading and ending, or an access token.
     ///
@@ -258,8 +253,9 @@ package extension Service {
         let token = ProviderAccessToken(
             provider: caller.id, keyID: caller.keyID, scopes: scopes, identifier: environment.newUUID(),
             issuedAt: now, expiresAt: now.addingTimeInterval(lifetime))
-        return ProviderTokenGrant(
+        return (
             token: try token.signed(with: keys.accessTokens, issuer: urls.issuer),
-            lifetime: Int(saturating: lifetime), scopes: scopes, provider: caller.id)
+            lifetime: Int(saturating: lifetime), scopes: scopes, provider: caller.id
+        )
     }
 }

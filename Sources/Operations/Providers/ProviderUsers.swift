@@ -3,16 +3,9 @@ import Domain
 import Repositories
 
 package extension Service {
-    /// The verified data of a user that a provider may read. It identifies no person.
-    struct UserClaims: Sendable {
-        package let user: User
-        /// Whether the user has reached an age; `nil` if no identity is verified.
-        package let isOver: @Sendable (_ years: Int) -> Bool?
-        /// The first letters of first and last name; `nil` if no identity is verified.
-        package let initials: String?
-        /// Whether a ban forbids the user to sign in.
-        package let isBanned: Bool
-    }
+    /// The verified data of a user that a provider may read. It identifies no person. Whether the user has reached an age,
+    /// and the first letters of first and last name, are `nil` if no identity is verified.
+    typealias UserClaims = (user: User, isOver: @Sendable (_ years: Int) -> Bool?, initials: String?, isBanned: Bool)
 
     /// One of the provider's users, without name, number or address. The data of a card is included while the user has
     /// the level that the card gave.
@@ -49,8 +42,9 @@ package extension Service {
             )
         }
         let age = proved?.age(on: today)
-        return UserClaims(
-            user: user, isOver: { years in age.map { $0 >= years } }, initials: proved?.initials, isBanned: isBanned)
+        return (
+            user: user, isOver: { years in age.map { $0 >= years } }, initials: proved?.initials, isBanned: isBanned
+        )
     }
 
     /// Ends all sessions of a provider's user.

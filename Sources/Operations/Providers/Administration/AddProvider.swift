@@ -6,11 +6,7 @@ import Tokens
 
 package extension Administration {
     /// The data of a new provider.
-    struct ProviderRegistration: Sendable {
-        package let provider: Provider
-        package let keyID: ProviderKeyID
-        package let applicationID: ApplicationID
-    }
+    typealias ProviderRegistration = (provider: Provider, keyID: ProviderKeyID, applicationID: ApplicationID)
 
     /// Registers a provider with its first key and first app.
     ///
@@ -44,7 +40,7 @@ package extension Administration {
             try ProviderRepository(transaction).insert(application, at: now)
             events.record(.providerAdded(provider.id, keyID, application.id), by: actor)
         }
-        return ProviderRegistration(provider: provider, keyID: keyID, applicationID: application.id)
+        return (provider, keyID, application.id)
     }
 
     /// Adds an app to a provider.
