@@ -1,5 +1,6 @@
-import Domain
 import Testing
+
+@testable import API
 
 @Suite("The progress of a connection's requests")
 struct RequestProgressTests {

@@ -1,9 +1,10 @@
+import Domain
 import Encoding
 
 /// Counts the connections of one listener, and decides which one is closed to make room for a new one.
 ///
 /// Times are nanoseconds of a monotonic clock.
-package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
+struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     /// A property that connections share, for which they have a limit.
     private enum Group: Hashable {
         case network(String)
@@ -56,20 +57,14 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     private var leaving: [ID: [Group]] = [:]
 }
 
-package extension ConnectionCensus {
+extension ConnectionCensus {
     typealias Activity = PeerActivity
 
     /// The largest numbers of open connections.
     struct Limits: Sendable, Equatable {
-        package let total: Int
+        let total: Int
         let networks: NetworkLimits
         let perCertificate: Int
-
-        package init(total: Int, networks: NetworkLimits, perCertificate: Int) {
-            self.total = total
-            self.networks = networks
-            self.perCertificate = perCertificate
-        }
     }
 
     /// Whether a connection is accepted.

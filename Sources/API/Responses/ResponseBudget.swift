@@ -1,3 +1,4 @@
+import Domain
 import Encoding
 
 /// Limits the memory for responses that clients have not read: by connection, by certificate, by user and in total.
@@ -5,7 +6,7 @@ import Encoding
 /// A large response is claimed before it is made. A claim beyond the connection's limit waits for earlier ones, in the
 /// order of arrival, and is not counted until then. A claim beyond one of the other limits is refused. A single claim
 /// is always granted, so no response is too large for ever.
-package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
+struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
     private struct Claim {
         let owner: Owner
         var bytes: Int
@@ -21,10 +22,10 @@ package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
     private var byUser: [UserID: Int] = [:]
     private var last: ClaimID = 0
     /// The bytes of all granted claims.
-    package private(set) var total = 0
+    private(set) var total = 0
 }
 
-package extension ResponseBudget {
+extension ResponseBudget {
     typealias ClaimID = UInt64
 
     /// The largest number of bytes of concurrent claims.
@@ -33,10 +34,6 @@ package extension ResponseBudget {
         let certificate: Int
         let user: Int
         let total: Int
-
-        package init(connection: Int, certificate: Int, user: Int, total: Int) {
-            (self.connection, self.certificate, self.user, self.total) = (connection, certificate, user, total)
-        }
     }
 
     /// The receiver of the response. On a listener without client certificates, certificate and user are `nil`.
@@ -44,10 +41,6 @@ package extension ResponseBudget {
         let connection: Connection
         let certificate: Digest256?
         let user: UserID?
-
-        package init(connection: Connection, certificate: Digest256?, user: UserID?) {
-            (self.connection, self.certificate, self.user) = (connection, certificate, user)
-        }
     }
 
     enum Level: String, Sendable, CaseIterable { case certificate, user, total }
@@ -62,8 +55,8 @@ package extension ResponseBudget {
 
     /// The verdict on a claim that waited.
     struct Decision: Sendable, Equatable {
-        package let id: ClaimID
-        package let verdict: Verdict
+        let id: ClaimID
+        let verdict: Verdict
     }
 
     init(limits: Limits) { self.limits = limits }

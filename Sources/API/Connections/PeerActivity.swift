@@ -1,6 +1,6 @@
 /// What happens on a connection, which decides whether it may be closed to make room. Times are nanoseconds of a
 /// monotonic clock.
-package enum PeerActivity: Sendable, Equatable {
+enum PeerActivity: Sendable, Equatable {
     /// The TLS handshake is not complete.
     case handshaking(since: UInt64)
     /// No request is in progress.
@@ -16,7 +16,7 @@ package enum PeerActivity: Sendable, Equatable {
     static let patience: UInt64 = 2_000_000_000
 }
 
-package extension PeerActivity {
+extension PeerActivity {
     /// The order in which connections are closed, lowest first; `nil` if one must stay open.
     func rank(at now: UInt64) -> UInt64? {
         switch self {
@@ -54,14 +54,14 @@ package extension PeerActivity {
 /// The service works from the end of a request to the end of its response. Before that the peer must send the rest of
 /// the request, and after it the peer must read the response. Each 4 KiB sent or read adds a second to the peer's time,
 /// so single bytes now and then are not progress.
-package struct RequestProgress: Sendable {
+struct RequestProgress: Sendable {
     private var requests = 0
     /// The requests that the service processes.
     private var worked = 0
     private var since: UInt64
 }
 
-package extension RequestProgress {
+extension RequestProgress {
     /// The expected progress in bytes per second.
     static let pace = 4096
 

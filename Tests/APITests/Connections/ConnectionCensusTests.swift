@@ -2,6 +2,8 @@ import Domain
 import Encoding
 import Testing
 
+@testable import API
+
 @Suite("The connections of a listener")
 struct ConnectionCensusTests {
     private typealias Census = ConnectionCensus<Int>

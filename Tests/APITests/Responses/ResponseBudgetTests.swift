@@ -1,8 +1,9 @@
+import Domain
 import Encoding
 import Foundation
 import Testing
 
-@testable import Domain
+@testable import API
 
 @Suite("The budget of unread responses")
 struct ResponseBudgetTests {
