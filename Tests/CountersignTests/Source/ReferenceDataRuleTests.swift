@@ -3,6 +3,8 @@ import Fixtures
 import Foundation
 import Testing
 
+@testable import countersign
+
 /// A table that nobody declared gets old unseen.
 @Suite("The rule of reference data")
 struct ReferenceDataRuleTests {

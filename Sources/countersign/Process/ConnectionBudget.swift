@@ -1,12 +1,10 @@
 /// How many connections a process can accept with its file descriptors.
-package enum ConnectionBudget {
+enum ConnectionBudget {
     /// Descriptors for other purposes: the store, logs, senders and receivers of events.
     static let reserved = 256
     /// The minimum number of connections of a listener; with fewer the process does not start.
     static let least = 64
-}
 
-package extension ConnectionBudget {
     /// The descriptors for two listeners with `connections` each, and one for probes.
     static func descriptors(for connections: Int, probes: Int) -> Int {
         let (both, isTooMany) = connections.multipliedReportingOverflow(by: 2)

@@ -1,20 +1,21 @@
+import Domain
 import Encoding
 import Foundation
 
 /// A table in the sources with facts that others publish and change, such as the numbering plans of the world.
 ///
 /// A test checks that ``all`` lists every table.
-package struct ReferenceData: Sendable {
+struct ReferenceData: Sendable {
     /// The table's name in lists and metrics.
-    package let name: String
+    let name: String
     /// The publisher, and what it publishes.
-    package let source: String
+    let source: String
     /// The version or edition of the source, or `no edition`.
-    package let version: String
+    let version: String
     /// The day on which the source had these facts: when it released the version, or when they were compared.
-    package let date: CalendarDate
+    let date: CalendarDate
     /// The path of its source file below `Sources`.
-    package let file: String
+    let file: String
 
     /// A date that does not exist becomes one in the far future, which a test refuses.
     private init(
@@ -29,7 +30,7 @@ package struct ReferenceData: Sendable {
     }
 }
 
-package extension ReferenceData {
+extension ReferenceData {
     /// The age in whole days; 0 if the date is in the future.
     func days(at now: Date) -> Int {
         Int(saturating: max(0, now.timeIntervalSince(date.start) / 86_400))

@@ -2,6 +2,8 @@ import Domain
 import Foundation
 import Testing
 
+@testable import countersign
+
 @Suite("Reference data")
 struct ReferenceDataTests {
     @Test("has a name of its own, a source, a version and a day that was")
