@@ -35,15 +35,6 @@ struct PushEndpointsTests {
         #expect(both.overlaps(again) && !both.overlaps(other))
     }
 
-    @Test("A subject of a push is read as it was written, and nothing else is one")
-    func subjects() throws {
-        let subject = PushSubject("stream", "ring", for: DeviceID(UUID()))
-        #expect(PushSubject(subject.text, words: 2) == subject)
-        for (text, words) in [(subject.text, 1), (subject.text, 3), ("stream ring device", 2), ("", 0)] {
-            #expect(PushSubject(text, words: words) == nil)
-        }
-    }
-
     @Test("Only an incoming call names a person", arguments: CallPush.allCases)
     func words(push: CallPush) {
         let words = push.words(caller: "AB")

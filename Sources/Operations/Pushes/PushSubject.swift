@@ -1,10 +1,12 @@
-/// The subject of a push in the outbox: its topic, and the device that it is for. Each device gets a message of its own.
-package struct PushSubject: Sendable, Equatable {
-    /// The ids and words that the push is about.
-    package let about: [String]
-    package let device: DeviceID
+import Domain
 
-    package init(_ about: String..., for device: DeviceID) {
+/// The subject of a push in the outbox: its topic, and the device that it is for. Each device gets a message of its own.
+struct PushSubject: Sendable, Equatable {
+    /// The ids and words that the push is about.
+    let about: [String]
+    let device: DeviceID
+
+    init(_ about: String..., for device: DeviceID) {
         self.about = about
         self.device = device
     }
@@ -12,12 +14,12 @@ package struct PushSubject: Sendable, Equatable {
     /// Parses a stored subject; `nil` for one of another form.
     ///
     /// - Parameter count: the number of ids and words before the device.
-    package init?(_ text: String, words count: Int) {
+    init?(_ text: String, words count: Int) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == count + 1, let last = parts.last, let device = DeviceID(last) else { return nil }
         about = parts.dropLast().map(String.init)
         self.device = device
     }
 
-    package var text: String { (about + [device.description]).joined(separator: " ") }
+    var text: String { (about + [device.description]).joined(separator: " ") }
 }
