@@ -7,15 +7,11 @@ import Repositories
 /// Private contact discovery: a user learns which contacts can be found, and the service does not learn the contacts.
 /// The device sends blinded numbers (RFC 9497), downloads parts of the set and compares them itself.
 package extension Service {
-    /// A bucket of the set, or a part of a large bucket.
-    struct DiscoveryPage: Sendable {
-        /// The maximum size of one part as text, in bytes.
-        package static let largest = 2 * DiscoveryBucket.minimum * DiscoveryBucket.Entry.length
+    /// A bucket of the set, or a part of a large bucket with its last tag, if more entries follow.
+    typealias DiscoveryPage = (entries: [DiscoveryBucket.Entry], next: [UInt8]?)
 
-        package let entries: [DiscoveryBucket.Entry]
-        /// The last tag of this part, if more entries follow.
-        package let next: [UInt8]?
-    }
+    /// The maximum size of one part as text, in bytes.
+    static let largestDiscoveryPage = 2 * DiscoveryBucket.minimum * DiscoveryBucket.Entry.length
 
     /// The maximum number of blinded numbers in one request.
     private static let mostContacts = 64
@@ -94,10 +90,10 @@ package extension Service {
             let found = try DiscoveryRepository(transaction).list(
                 bucket, after: tag, in: entry.week, of: session.providerID, limit: size + 1)
             if found.count > size {
-                return DiscoveryPage(entries: Array(found.prefix(size)), next: found[size - 1].tag)
+                return (Array(found.prefix(size)), found[size - 1].tag)
             }
-            guard tag == nil else { return DiscoveryPage(entries: found, next: nil) }
-            return DiscoveryPage(entries: try bucket.padded(found, secret: entry.padding), next: nil)
+            guard tag == nil else { return (found, nil) }
+            return (try bucket.padded(found, secret: entry.padding), nil)
         }
     }
 

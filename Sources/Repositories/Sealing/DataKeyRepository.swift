@@ -110,8 +110,8 @@ package extension DataKeyRepository {
     /// - Parameters:
     ///   - mark: the position from the previous call; `nil` for the first.
     ///   - limit: the largest number, which limits how long other writers wait.
-    /// - Returns: how many keys were wrapped; how many could not be opened, and stay unchanged, because the wrapping key is
-    ///   lost or the row is damaged; and the position after which to continue, `nil` if no key is left.
+    /// - Returns: how many keys were wrapped, how many could not be opened, and the position after which to continue, `nil` if
+    ///   no key is left. A key that cannot be opened stays unchanged: the wrapping key is lost, or the row is damaged.
     func rewrap(after mark: Mark?, limit: Int) throws -> (wrapped: Int, unreadable: Int, mark: Mark?) {
         let current = keys.currentWrappingVersion
         let wrappingKey = try keys.wrappingKey(current)

@@ -57,7 +57,7 @@ struct ContactDiscoveryRoutes: Sendable {
             }
             return tag
         }
-        try await context.carrier.reserve(upTo: Service.DiscoveryPage.largest)
+        try await context.carrier.reserve(upTo: Service.largestDiscoveryPage)
         let page = try await service.discoveryEntries(
             week: try number("week"), bucket: Int(clamping: try number("bucket")),
             bits: Int(clamping: try number("bits")), after: after, for: try context.checkedSession)

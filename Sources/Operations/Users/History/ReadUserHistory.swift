@@ -30,19 +30,16 @@ private struct UserHistoryCursor {
 }
 
 package extension Administration {
-    /// A page of a user's history, with facts that have no time.
-    struct UserHistory: Sendable {
-        package let summary: UserSummary
-        /// The events of the page, newest first.
-        package let events: [UserEvent]
-        /// The number of the user's permissions and requests by state, of the newest ``permissionsCounted`` on each side.
-        package let permissions: [MessagingPermission.State: Int]
-        /// How many sign-ins of the provider's users were only counted in the time of the events, because too many came
-        /// from their networks. The user's own may be among them.
-        package let onlyCounted: (accepted: Int, refused: Int)
+    /// A page of a user's history, newest event first, with facts that have no time. The user's permissions and requests
+    /// are counted by state, of the newest thousand on each side. `onlyCounted` are the sign-ins of the provider's users in
+    /// the time of the events that were not recorded one by one, because too many came from their networks. The user's own
+    /// may be among them.
+    typealias UserHistory = (
+        summary: UserSummary, events: [UserEvent], permissions: [MessagingPermission.State: Int],
+        onlyCounted: (accepted: Int, refused: Int)
+    )
 
-        static let permissionsCounted = 1000
-    }
+    private static let permissionsCounted = 1000
 
     /// A page of what happened to a user: sign-ins, sessions, certificates of the devices, proofs of numbers, cards,
     /// bans, and what the audit log has of the user.
@@ -68,7 +65,7 @@ package extension Administration {
         }
         let (provider, oldest) = (summary.user.providerID, events.last?.at ?? environment.now())
         let counted = try await read { try SignInTallyRepository($0).counted(of: provider, since: oldest) }
-        return UserHistory(summary: summary, events: events, permissions: permissions, onlyCounted: counted)
+        return (summary, events, permissions, counted)
     }
 
     /// The events of all tables but the audit log, unsorted: at least the first ones of the page.
@@ -124,7 +121,7 @@ package extension Administration {
     ) throws -> [MessagingPermission.State: Int] {
         let records = AuthorizationRepository(transaction)
         let found = try MessagingPermission.Box.allCases.flatMap {
-            try records.list(of: user, box: $0, state: nil, limit: UserHistory.permissionsCounted)
+            try records.list(of: user, box: $0, state: nil, limit: permissionsCounted)
         }
         return found.reduce(into: [:]) { $0[$1.state(now: transaction.now), default: 0] += 1 }
     }

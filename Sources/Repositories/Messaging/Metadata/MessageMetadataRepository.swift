@@ -161,12 +161,7 @@ package extension MessageMetadataRepository {
     }
 
     /// A reader's own metadata, for the export.
-    struct Exported: Sendable {
-        package let stream: MessageStreamID
-        package let sequence: Int64
-        package let message: MessageID
-        package let sealed: [UInt8]
-    }
+    typealias Exported = (stream: MessageStreamID, sequence: Int64, message: MessageID, sealed: [UInt8])
 
     private static let exported = ColumnTuple(
         Column<MessageStreamID>("r.stream_id"), Column<Int64>("r.sequence"), Column<MessageID>(message(of: "r")),
@@ -183,7 +178,7 @@ package extension MessageMetadataRepository {
             """, [.id(user), .text(mark?.stream.description ?? ""), (mark?.sequence ?? 0).value, limit.value]
         ).map { row in
             let (stream, sequence, message, sealed) = try Self.exported.read(row)
-            return Exported(stream: stream, sequence: sequence, message: message, sealed: sealed)
+            return (stream, sequence, message, sealed)
         }
     }
 
