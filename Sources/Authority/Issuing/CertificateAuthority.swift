@@ -9,6 +9,8 @@ import X509
 package struct CertificateAuthority: Sendable {
     /// The authority's certificate first, then those above it, each in DER.
     package let chain: [[UInt8]]
+    /// ``chain`` in PEM, each certificate with a line feed at the end.
+    package let chainPEM: [String]
     /// The end of the authority's validity period.
     package let notAfter: Date
 
@@ -37,6 +39,7 @@ package struct CertificateAuthority: Sendable {
         notAfter = certificate.notValidAfter
         self.certificate = certificate
         self.chain = chain
+        chainPEM = chain.map { PEM.encode($0, label: "CERTIFICATE") }
         self.signingKey = signingKey
     }
 }
@@ -55,11 +58,6 @@ package extension CertificateAuthority {
             let certificate = try? Certificate(derEncoded: first)
         else { throw AuthorityError.malformedCertificate }
         try self.init(certificate, chain: certificates, signingKey: signingKey)
-    }
-
-    /// ``chain`` in PEM, each certificate with a line feed at the end.
-    var chainPEM: [String] {
-        chain.map { PEM.encode($0, label: "CERTIFICATE") }
     }
 
     /// Certifies a device's key, only for authentication as a TLS client.

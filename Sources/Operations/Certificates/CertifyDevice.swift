@@ -16,6 +16,12 @@ private struct GrantedRequest: Sendable {
     let places: RateRepository.Places?
 }
 
+/// What the store says before a certificate is signed.
+private enum Found: Sendable {
+    case repeated(CertifiedDevice)
+    case name(isFree: Bool)
+}
+
 /// How long a repetition of a request returns the certificate that was already issued, in seconds. The device may not
 /// have received the first response.
 private let repeatableSeconds: TimeInterval = 600
@@ -63,8 +69,9 @@ package extension Service {
                 }
             } else { nil }
         let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.presenceKey(pem) }
-        // Before the requirement is checked: the first request may have spent its token or captcha.
-        if let repeated = try await read({ try repeated(request, presenceKey, in: $0) }) {
+        // Before the requirement is checked: the first request may have spent its token or captcha. Without a requirement
+        // the next snapshot is enough.
+        if rules.gate != .open, let repeated = try await read({ try repeated(request, presenceKey, in: $0) }) {
             return repeated
         }
         let parsed = try RequestedCertificate(request.csr)
@@ -79,23 +86,27 @@ package extension Service {
             throw error
         }
         let wished = parsed.wishedDeviceID
-        let isFree = try await read { transaction in
+        let found = try await read { transaction -> Found in
+            // A later repetition is found by the transaction that records the certificate.
+            if let repeated = try repeated(request, presenceKey, in: transaction) { return .repeated(repeated) }
             if let wished { try requireUnbanned(.device(wished), in: transaction) }
             if let hash = presenceKey.flatMap({ Digest256($0.thumbprint) }) {
                 try requireUnbanned(.deviceKey(hash), in: transaction)
             }
-            // A repetition may be granted at this moment. The transaction that records the certificate checks that.
-            if try repeated(request, presenceKey, in: transaction) == nil {
-                try requireUnusedKey(parsed.key, in: transaction)
-                if let ceiling = ceiling(rules) {
-                    try RateRepository(transaction).requireRoom(Self.ceilingKey, limit: ceiling)
-                }
+            try requireUnusedKey(parsed.key, in: transaction)
+            if let ceiling = ceiling(rules) {
+                try RateRepository(transaction).requireRoom(Self.ceilingKey, limit: ceiling)
             }
-            guard let wished else { return false }
+            guard let wished else { return .name(isFree: false) }
             // A certified name is never given to another device.
             let state: ConnectionState =
                 try CertificateRepository(transaction).list(deviceID: wished).isEmpty ? .uncertified : .disconnected
-            return state.after(.certify) != nil
+            return .name(isFree: state.after(.certify) != nil)
+        }
+        let isFree: Bool
+        switch found {
+        case .repeated(let repeated): return repeated
+        case .name(let free): isFree = free
         }
         let granted = GrantedRequest(request: request, presenceKey: presenceKey, enrolment: enrolment, places: places)
         if isFree, let wished, let issued = try await issue(parsed, as: wished, granted) { return issued }
