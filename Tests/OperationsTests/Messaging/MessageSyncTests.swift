@@ -242,7 +242,7 @@ struct MessageSyncTests {
             let limit = Self.limit(answer)
             defer { limit.cancel() }
             let polls = second.context.node.messagePolls
-            for _ in 0..<6000 where polls.count == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            for _ in 0..<24000 where polls.count == 0 { try await Task.sleep(for: .milliseconds(5)) }
             try #require(polls.count == 1)
             let admin = Administration(
                 store: first.context.store, environment: first.context.environment, actor: "admin test"
