@@ -12,8 +12,8 @@ package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
     case issuerSigned = "issuer_signed"
     /// The card's issuer confirmed the data.
     case issuerChecked = "issuer_checked"
-    /// An ISO/IEC 18013-5 mobile document signed by its issuer.
-    case mdoc
+    /// A credential in a wallet: its issuer signed it, and the device to which it was issued presented it.
+    case credential
 }
 
 package extension Assurance {
@@ -32,9 +32,6 @@ package extension Assurance {
         }
     }
 
-    /// The levels that a user can reach. Mobile documents are not supported yet.
-    static let reachable = allCases.filter { $0 != .mdoc }
-
     private var rank: Int {
         switch self {
         case .none: 0
@@ -42,7 +39,7 @@ package extension Assurance {
         case .barcode: 2
         case .issuerSigned: 3
         case .issuerChecked: 4
-        case .mdoc: 5
+        case .credential: 5
         }
     }
 

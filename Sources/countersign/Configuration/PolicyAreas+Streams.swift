@@ -7,7 +7,7 @@ extension PolicyArea {
             fields: [
                 .choice("conversation_requires", \.streams.conversationRequires),
                 .choice("members", \.streams.members),
-                .choice("required_level", \.streams.requiredLevel, among: Assurance.reachable),
+                .choice("required_level", \.streams.requiredLevel, among: Assurance.allCases),
                 .whole("streams_per_user", \.streams.streamsPerUser, 1...1_000_000),
                 .whole("writes_per_minute", \.streams.writesPerMinute, 1...100_000),
                 .whole("reads_per_minute", \.streams.readsPerMinute, 1...100_000),
@@ -29,7 +29,7 @@ extension PolicyArea {
         PolicyArea(
             name: "addresses",
             fields: [
-                .choice("required_level", \.addresses.requiredLevel, among: Assurance.reachable),
+                .choice("required_level", \.addresses.requiredLevel, among: Assurance.allCases),
                 .whole("resolves_per_hour", \.addresses.resolvesPerHour, 1...100_000),
                 .whole("changes_per_hour", \.addresses.changesPerHour, 1...100_000),
                 .whole("evaluations_per_day", \.addresses.evaluationsPerDay, 64...2000),

@@ -226,7 +226,7 @@ struct PolicyArea {
                 .time("request_lifetime", \.authorizations.requestLifetime, 60...(365 * day)),
                 .time("again_after_rejection", \.authorizations.againAfterRejection, 0...(3650 * day)),
                 .whole("blocks_per_user", \.authorizations.blocksPerUser, 1...1_000_000),
-                .choice("required_level", \.authorizations.requiredLevel, among: Assurance.reachable),
+                .choice("required_level", \.authorizations.requiredLevel, among: Assurance.allCases),
             ])
     }
 

@@ -61,7 +61,7 @@ final class IntrospectionWorld {
 
     private func happen() async throws {
         let person = people[Int.random(in: people.indices, using: &random)]
-        let level = Assurance.reachable[Int.random(in: Assurance.reachable.indices, using: &random)]
+        let level = Assurance.allCases[Int.random(in: Assurance.allCases.indices, using: &random)]
         let events: [(String, () async throws -> Void)] = [
             ("idle", { [self] in fixture.clock.advance(3700) }),
             ("ended", { [self] in _ = try? await fixture.context.endSession(person.token, on: person.connection) }),

@@ -74,7 +74,7 @@ struct BanValueTests {
 
     @Test("A ban reaches the document from the level on at which the issuer was asked")
     func documents() {
-        #expect(Assurance.allCases.filter(\.carriesBanToDocument) == [.issuerChecked, .mdoc])
+        #expect(Assurance.allCases.filter(\.carriesBanToDocument) == [.issuerChecked, .credential])
     }
 
     @Test("The levels are listed in their order, and a signature is below the issuer's answer")

@@ -23,7 +23,7 @@ struct RefusalReasonTests {
     @Test("Who lacks a level is told the way to that very level")
     func ways() {
         #expect(Refusal.levelRequired(.phone, from: .none).detail.hasSuffix("Verify a phone number first."))
-        for level in [Assurance.barcode, .issuerChecked, .mdoc] {
+        for level in [Assurance.barcode, .issuerChecked, .credential] {
             // A card is refused without a number.
             let both = Refusal.levelRequired(level, from: .none).detail
             #expect(both.contains("Verify a phone number, then show a card"))

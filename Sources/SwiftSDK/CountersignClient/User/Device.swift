@@ -61,8 +61,8 @@ public struct Assurance: RawRepresentable, Sendable, Hashable, Codable {
     public static let issuerSigned = Assurance(rawValue: "issuer_signed")
     /// A card that its issuer confirmed.
     public static let issuerChecked = Assurance(rawValue: "issuer_checked")
-    /// A mobile document (ISO/IEC 18013-5).
-    public static let mdoc = Assurance(rawValue: "mdoc")
+    /// A credential in a wallet: its issuer signed it, and the user's device proved that it holds it.
+    public static let credential = Assurance(rawValue: "credential")
 
     public init(from decoder: any Decoder) throws {
         rawValue = try decoder.singleValueContainer().decode(String.self)

@@ -10,8 +10,8 @@ public final class Assurance {
     public static final Assurance ISSUER_SIGNED = new Assurance("issuer_signed");
     /** A card that its issuer confirmed. */
     public static final Assurance ISSUER_CHECKED = new Assurance("issuer_checked");
-    /** A mobile document (ISO/IEC 18013-5). */
-    public static final Assurance MDOC = new Assurance("mdoc");
+    /** A credential in a wallet: its issuer signed it, and the user's device proved that it holds it. */
+    public static final Assurance CREDENTIAL = new Assurance("credential");
 
     private final String value;
 
