@@ -29,6 +29,7 @@ package struct ServiceFixture: Sendable {
     package let indexKey: SymmetricKey
     package let watch: CacheInvalidator
     package let issuers = StandInIssuers()
+    package let wallet: StandInWallet
 
     package static let realm = "test"
     package static let urls = ServiceURLs(
@@ -103,6 +104,7 @@ package struct ServiceFixture: Sendable {
         let personalKeys = try keys ?? PersonalKeys(wrapping: [1: wrappingKey], index: [1: indexKey])
         self.personalKeys = personalKeys
         admin = Administration(store: store, environment: environment, actor: "admin test") { personalKeys }
+        wallet = try other?.wallet ?? StandInWallet()
         if let other {
             (signer, registration) = (other.signer, other.registration)
         } else {
@@ -129,7 +131,8 @@ package struct ServiceFixture: Sendable {
             keys: ServiceKeys(
                 personal: personalKeys, phoneCodes: codes, nonces: NonceKey(secret, generation: generation),
                 exports: ExportKey(secret, generation: generation), accessTokens: accessTokens, authority: authority),
-            rateLimiting: .on, node: node, invalidator: watch, readKeySet: issuers.read)
+            rateLimiting: .on, node: node, invalidator: watch, wallet: wallet.verification(now: now),
+            readKeySet: issuers.read)
         self.context = context
         housekeeping = Housekeeping(context)
         revokeCertificate = RevocationCalls(context, admin)
@@ -140,7 +143,8 @@ package struct ServiceFixture: Sendable {
     /// - Parameter ahead: how many seconds its clock is ahead.
     package func context(
         rateLimiting: RateLimiting = .on, keys: PersonalKeys? = nil, store: (any Database)? = nil,
-        ahead: TimeInterval = 0, node: ServingNode? = nil, development: DevelopmentMode? = nil
+        ahead: TimeInterval = 0, node: ServingNode? = nil, development: DevelopmentMode? = nil,
+        wallet other: Wallet? = nil
     ) -> Service {
         let (clock, old) = (clock, context.keys)
         let invalidator = CacheInvalidator(
@@ -152,7 +156,7 @@ package struct ServiceFixture: Sendable {
                 personal: keys ?? old.personal, phoneCodes: old.phoneCodes, nonces: old.nonces, exports: old.exports,
                 accessTokens: old.accessTokens, authority: old.authority),
             rateLimiting: rateLimiting, node: node ?? context.node, invalidator: invalidator, development: development,
-            readKeySet: issuers.read)
+            wallet: other ?? wallet.verification(now: { clock.now + ahead }), readKeySet: issuers.read)
     }
 
     /// Administration by a process with other keys of personal data.

@@ -75,7 +75,7 @@ struct Problem {
         case .payloadTooLarge: .contentTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
         case .invalidCSR, .invalidProviderKey, .invalidIdentityToken, .invalidPresenceProof, .verificationFailed,
-            .cardRejected:
+            .cardRejected, .presentationRejected:
             .unprocessableContent
         case .rateLimited: .tooManyRequests
         case .unavailable: .serviceUnavailable
@@ -202,6 +202,7 @@ extension Refusal.Subject {
         case .newID: "id"
         case .newMetadata: "set"
         case .notificationData: "data"
+        case .origin: "origin"
         case .presence: "presence"
         case .presenceKey: "presence_key"
         case .pushEndpoint: "push_endpoint"
@@ -214,6 +215,7 @@ extension Refusal.Subject {
         case .streamMetadata: "metadata"
         case .streamTitle: "title"
         case .streamURL: "delivery.endpoint_url"
+        case .walletProtocol: "protocol"
         case .webhookURL: "url"
         case .account, .audience, .authorizations, .clientID, .cursor, .name, .note, .parties, .party,
             .phoneVerification, .reason, .slug:

@@ -2086,7 +2086,7 @@ extension ServiceDocument {
             "barcode",
             "issuer_signed",
             "issuer_checked",
-            "mdoc"
+            "credential"
            ]
           }
          },
@@ -2489,6 +2489,483 @@ extension ServiceDocument {
     ]
    }
   },
+  "/identity-cards/presentations": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "beginPresentation",
+    "tags": [
+     "Identity cards"
+    ],
+    "summary": "Ask the user's wallet for a credential",
+    "description": "Makes a request with a new nonce and keys for each way to the wallet. An identity requires a proven phone number.",
+    "responses": {
+     "201": {
+      "description": "Begun",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "id": {
+           "type": "string",
+           "format": "uuid"
+          },
+          "expires_at": {
+           "type": "string",
+           "format": "date-time"
+          },
+          "requests": {
+           "type": "array",
+           "description": "Hand it over unchanged, as digital.requests of navigator.credentials.get or to Android's Credential Manager",
+           "items": {
+            "type": "object",
+            "properties": {
+             "protocol": {
+              "type": "string",
+              "enum": [
+               "openid4vp-v1-signed",
+               "org-iso-mdoc"
+              ]
+             },
+             "data": {
+              "type": "object",
+              "properties": {
+               "request": {
+                "type": "string",
+                "description": "For openid4vp-v1-signed: a compact JWS"
+               },
+               "deviceRequest": {
+                "type": "string",
+                "description": "For org-iso-mdoc: base64url of CBOR"
+               },
+               "encryptionInfo": {
+                "type": "string",
+                "description": "For org-iso-mdoc: base64url of CBOR"
+               }
+              }
+             }
+            },
+            "required": [
+             "protocol",
+             "data"
+            ]
+           }
+          }
+         },
+         "required": [
+          "id",
+          "expires_at",
+          "requests"
+         ]
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "expires_at": "2026-11-30T08:05:00Z",
+         "requests": [
+          {
+           "protocol": "openid4vp-v1-signed",
+           "data": {
+            "request": "eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl"
+           }
+          },
+          {
+           "protocol": "org-iso-mdoc",
+           "data": {
+            "deviceRequest": "omd2ZXJzaW9uYzEuMA",
+            "encryptionInfo": "gmVkY2FwaaA"
+           }
+          }
+         ]
+        }
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/SessionRequired"
+     },
+     "403": {
+      "$ref": "#/components/responses/CallerRefused"
+     },
+     "404": {
+      "$ref": "#/components/responses/NotFound"
+     },
+     "409": {
+      "description": "conflict: prove a phone number first",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "415": {
+      "$ref": "#/components/responses/UnsupportedMediaType"
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "channel": {
+          "type": "string",
+          "enum": [
+           "dc_api"
+          ],
+          "description": "The Digital Credentials API"
+         },
+         "want": {
+          "type": "string",
+          "enum": [
+           "identity",
+           "age_over_18",
+           "age_over_21"
+          ]
+         },
+         "origin": {
+          "type": "string",
+          "description": "The registered origin of the page, or the native Android app, that calls the wallet"
+         }
+        },
+        "required": [
+         "channel",
+         "want",
+         "origin"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "channel": "dc_api",
+        "want": "age_over_18",
+        "origin": "https://app.example"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/identity-cards/presentations/{id}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "showPresentation",
+    "tags": [
+     "Identity cards"
+    ],
+    "summary": "Show what came of a presentation",
+    "description": "Only the session that began it can see it.",
+    "responses": {
+     "200": {
+      "description": "The state",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "state": {
+           "type": "string",
+           "enum": [
+            "open",
+            "accepted",
+            "refused",
+            "expired"
+           ]
+          },
+          "reason": {
+           "type": [
+            "string",
+            "null"
+           ],
+           "description": "Why the answer was refused"
+          }
+         },
+         "required": [
+          "state",
+          "reason"
+         ]
+        },
+        "example": {
+         "state": "refused",
+         "reason": "revoked"
+        }
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/SessionRequired"
+     },
+     "403": {
+      "$ref": "#/components/responses/CallerRefused"
+     },
+     "404": {
+      "$ref": "#/components/responses/NotFound"
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "Its id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "post": {
+    "operationId": "answerPresentation",
+    "tags": [
+     "Identity cards"
+    ],
+    "summary": "Send the wallet's answer",
+    "description": "The first answer that can be decrypted ends the presentation. An identity gives a card, and an age is the member that was asked for.",
+    "responses": {
+     "201": {
+      "description": "Accepted",
+      "content": {
+       "application/json": {
+        "schema": {
+         "oneOf": [
+          {
+           "$ref": "#/components/schemas/IdentityCard"
+          },
+          {
+           "type": "object",
+           "properties": {
+            "id": {
+             "type": "string",
+             "format": "uuid"
+            },
+            "age_over_18": {
+             "type": "boolean"
+            },
+            "age_over_21": {
+             "type": "boolean"
+            }
+           },
+           "required": [
+            "id"
+           ],
+           "additionalProperties": false
+          }
+         ]
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "age_over_18": true
+        }
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/SessionRequired"
+     },
+     "403": {
+      "$ref": "#/components/responses/CallerRefused"
+     },
+     "404": {
+      "$ref": "#/components/responses/NotFound"
+     },
+     "409": {
+      "description": "conflict: answered or expired",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "415": {
+      "$ref": "#/components/responses/UnsupportedMediaType"
+     },
+     "422": {
+      "description": "presentation_rejected with the reason, or card_rejected with every check",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "protocol": {
+          "type": "string",
+          "enum": [
+           "openid4vp-v1-signed",
+           "org-iso-mdoc"
+          ]
+         },
+         "data": {
+          "type": "object",
+          "properties": {
+           "response": {
+            "type": "string"
+           }
+          },
+          "required": [
+           "response"
+          ],
+          "description": "As the wallet gave it"
+         }
+        },
+        "required": [
+         "protocol",
+         "data"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "protocol": "org-iso-mdoc",
+        "data": {
+         "response": "gmVkY2FwaaA"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "Its id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "delete": {
+    "operationId": "deletePresentation",
+    "tags": [
+     "Identity cards"
+    ],
+    "summary": "Delete a presentation",
+    "description": "What an answer has stored stays.",
+    "responses": {
+     "204": {
+      "description": "Deleted"
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/SessionRequired"
+     },
+     "403": {
+      "$ref": "#/components/responses/CallerRefused"
+     },
+     "404": {
+      "$ref": "#/components/responses/NotFound"
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "Its id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
   "/me": {
    "servers": [
     {
@@ -2788,6 +3265,7 @@ extension ServiceDocument {
          "phone_verified_at": "2026-11-22T12:00:00Z",
          "identity_verified_at": "2026-11-22T12:00:00Z",
          "suspended": null,
+         "age_proof": null,
          "cards": [
           {
            "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
@@ -8832,6 +9310,7 @@ extension ServiceDocument {
           "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
           "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
           "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/caep/event-type/token-claims-change",
           "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-purged"
@@ -8840,6 +9319,7 @@ extension ServiceDocument {
           "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
           "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
           "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/caep/event-type/token-claims-change",
           "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-purged"
@@ -9000,6 +9480,7 @@ extension ServiceDocument {
           "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
           "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
           "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/caep/event-type/token-claims-change",
           "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-purged"
@@ -9008,6 +9489,7 @@ extension ServiceDocument {
           "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
           "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
           "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/caep/event-type/token-claims-change",
           "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-purged"
@@ -9098,6 +9580,7 @@ extension ServiceDocument {
           "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
           "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
           "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/caep/event-type/token-claims-change",
           "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-purged"
@@ -9106,6 +9589,7 @@ extension ServiceDocument {
           "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
           "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
           "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/caep/event-type/token-claims-change",
           "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-purged"
@@ -9227,6 +9711,7 @@ extension ServiceDocument {
           "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
           "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
           "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/caep/event-type/token-claims-change",
           "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-purged"
@@ -9235,6 +9720,7 @@ extension ServiceDocument {
           "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
           "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
           "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/caep/event-type/token-claims-change",
           "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
           "https://schemas.openid.net/secevent/risc/event-type/account-purged"
@@ -10955,9 +11441,8 @@ extension ServiceDocument {
        "barcode",
        "issuer_signed",
        "issuer_checked",
-       "mdoc"
-      ],
-      "description": "mdoc is reserved: no user has it yet"
+       "credential"
+      ]
      },
      "cnf": {
       "type": "object",
@@ -11016,9 +11501,8 @@ extension ServiceDocument {
        "barcode",
        "issuer_signed",
        "issuer_checked",
-       "mdoc"
-      ],
-      "description": "mdoc is reserved: no user has it yet"
+       "credential"
+      ]
      },
      "age_over_18": {
       "type": [
@@ -11336,6 +11820,7 @@ extension ServiceDocument {
        "invalid_dpop_proof",
        "verification_failed",
        "card_rejected",
+       "presentation_rejected",
        "rate_limited",
        "unavailable",
        "internal_error",
@@ -11491,9 +11976,8 @@ extension ServiceDocument {
        "barcode",
        "issuer_signed",
        "issuer_checked",
-       "mdoc"
-      ],
-      "description": "mdoc is reserved: no user has it yet"
+       "credential"
+      ]
      },
      "cnf": {
       "type": "object",
@@ -11619,9 +12103,8 @@ extension ServiceDocument {
        "barcode",
        "issuer_signed",
        "issuer_checked",
-       "mdoc"
-      ],
-      "description": "mdoc is reserved: no user has it yet"
+       "credential"
+      ]
      },
      "checks": {
       "type": "array",
@@ -11805,9 +12288,8 @@ extension ServiceDocument {
        "barcode",
        "issuer_signed",
        "issuer_checked",
-       "mdoc"
-      ],
-      "description": "mdoc is reserved: no user has it yet"
+       "credential"
+      ]
      },
      "phone_verified_at": {
       "type": [
@@ -11895,9 +12377,8 @@ extension ServiceDocument {
        "barcode",
        "issuer_signed",
        "issuer_checked",
-       "mdoc"
-      ],
-      "description": "mdoc is reserved: no user has it yet"
+       "credential"
+      ]
      },
      "display_name": {
       "type": [
@@ -12004,6 +12485,30 @@ extension ServiceDocument {
       "enum": [
        "phone_reassigned",
        null
+      ]
+     },
+     "age_proof": {
+      "type": [
+       "object",
+       "null"
+      ],
+      "description": "The ages that the user's wallet proved",
+      "properties": {
+       "age_over_18": {
+        "type": "boolean"
+       },
+       "age_over_21": {
+        "type": "boolean"
+       },
+       "proven_at": {
+        "type": "string",
+        "format": "date-time"
+       }
+      },
+      "required": [
+       "age_over_18",
+       "age_over_21",
+       "proven_at"
       ]
      },
      "cards": {
@@ -12544,6 +13049,7 @@ extension ServiceDocument {
      "phone_verified_at",
      "identity_verified_at",
      "suspended",
+     "age_proof",
      "cards",
      "sessions",
      "sign_ins",
@@ -12709,9 +13215,8 @@ extension ServiceDocument {
        "barcode",
        "issuer_signed",
        "issuer_checked",
-       "mdoc"
-      ],
-      "description": "mdoc is reserved: no user has it yet"
+       "credential"
+      ]
      },
      "push_endpoint": {
       "type": [
@@ -12815,6 +13320,7 @@ extension ServiceDocument {
        "invalid_dpop_proof",
        "verification_failed",
        "card_rejected",
+       "presentation_rejected",
        "rate_limited",
        "unavailable",
        "internal_error",
@@ -13090,9 +13596,8 @@ extension ServiceDocument {
        "barcode",
        "issuer_signed",
        "issuer_checked",
-       "mdoc"
-      ],
-      "description": "mdoc is reserved: no user has it yet"
+       "credential"
+      ]
      },
      "cnf": {
       "type": "object",
@@ -13172,7 +13677,7 @@ extension ServiceDocument {
    },
    "VerifiedClaims": {
     "type": "object",
-    "description": "What a card proved (OpenID Connect for Identity Assurance 1.0, section 5). Never a name, a number or an address.",
+    "description": "What a card or a wallet proved (OpenID Connect for Identity Assurance 1.0, section 5). Never a name, a number or an address.",
     "properties": {
      "verification": {
       "type": "object",
@@ -13182,10 +13687,12 @@ extension ServiceDocument {
        },
        "assurance_level": {
         "enum": [
+         "none",
+         "phone",
          "barcode",
          "issuer_signed",
          "issuer_checked",
-         "mdoc"
+         "credential"
         ]
        },
        "time": {
@@ -13198,7 +13705,10 @@ extension ServiceDocument {
          "type": "object",
          "properties": {
           "type": {
-           "const": "document"
+           "enum": [
+            "document",
+            "electronic_record"
+           ]
           }
          },
          "required": [
@@ -13223,11 +13733,7 @@ extension ServiceDocument {
        "age_over_21": {
         "type": "boolean"
        }
-      },
-      "required": [
-       "age_over_18",
-       "age_over_21"
-      ]
+      }
      }
     },
     "required": [
@@ -13661,9 +14167,8 @@ extension ServiceDocument {
        "barcode",
        "issuer_signed",
        "issuer_checked",
-       "mdoc"
-      ],
-      "description": "mdoc is reserved: no user has it yet"
+       "credential"
+      ]
      },
      "delivered_through": {
       "type": "integer",

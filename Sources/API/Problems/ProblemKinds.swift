@@ -112,6 +112,12 @@ extension ProblemKind {
             Refusal.cardRejected([CardCheck(.unexpired, .failed, "The card has expired.")]),
             "the card failed a hard check", "Show the user the check that failed. Another card may pass."),
         ProblemKind(
+            Refusal.presentationRejected(
+                PresentationDefect(.revoked, "The issuer has revoked the credential.")),
+            "what the wallet presented is not accepted",
+            "Read `reason`. After `malformed`, `undecryptable` and `wrong_key` answer the same request again. After any "
+                + "other reason begin a new presentation."),
+        ProblemKind(
             Refusal.tooManyRequests(retryAfter: 60),
             "a limit was reached", "Wait the number of seconds in the header `Retry-After`, then repeat the call."),
         ProblemKind(

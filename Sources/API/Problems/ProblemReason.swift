@@ -35,7 +35,7 @@ struct ProblemReason: Sendable {
     /// All reasons that a response may have.
     static let all = [
         ofPhoneNumbers, ofTokenRequests, ofCertificationRequests, ofProviderKeys, ofIdentityTokens, ofPresenceProofs,
-        ofProviderEvents, ofDPoPProofs, ofLevels, ofService,
+        ofProviderEvents, ofDPoPProofs, ofPresentations, ofLevels, ofService,
     ].flatMap(\.self)
 
     private static let byCode = Dictionary(grouping: all, by: \.code.rawValue)

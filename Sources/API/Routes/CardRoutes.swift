@@ -13,10 +13,11 @@ struct CardRoutes: Sendable {
     let askIssuer: AskIssuer?
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
+        PresentationRoutes(service).add(to: router, behind: session)
         let protected = router.group("identity-cards").behind(session)
         protected.post(cost: .write, use: submitCard)
         protected.get(":id", cost: .read) { _, context in
-            answer(
+            Self.answer(
                 try await service.readCard(try context.parameters.require("id"), to: try context.checkedSession), .ok)
         }
     }
@@ -37,7 +38,7 @@ struct CardRoutes: Sendable {
             let evaluated = try await service.submitCard(
                 input, for: try context.checkedSession, askIssuer: askIssuer)
             count(evaluated.status.rawValue)
-            return answer(evaluated, .created)
+            return Self.answer(evaluated, .created)
         } catch let refusal as Refusal where refusal.code == .cardRejected {
             count("rejected")
             throw refusal
@@ -48,7 +49,7 @@ struct CardRoutes: Sendable {
         Counter(label: "cards", dimensions: [("status", status)]).increment()
     }
 
-    private func answer(_ evaluated: Service.EvaluatedCard, _ status: HTTPResponse.Status) -> Response {
+    static func answer(_ evaluated: Service.EvaluatedCard, _ status: HTTPResponse.Status) -> Response {
         let facts = evaluated.facts
         return .json(
             status: status,

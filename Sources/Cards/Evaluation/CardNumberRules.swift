@@ -11,7 +11,7 @@ extension CardRule {
         let card = input.identityCard
         let format: NumberFormat? =
             switch input.card {
-            case .aamva: card.jurisdiction.flatMap { Jurisdiction.of(code: $0) }?.numberFormat
+            case .aamva, .presented: card.jurisdiction.flatMap { Jurisdiction.of(code: $0) }?.numberFormat
             // A stripe writes letters as digits, and a zone has a passport's number.
             case .stripe, .machineReadable: nil
             }
@@ -24,7 +24,7 @@ extension CardRule {
     static let numberRule = CardRule(name: .numberRule) { input in
         let findings: IssuerNumberRule.Findings? =
             switch input.card {
-            case .aamva: IssuerNumberRule.findings(of: input.identityCard)
+            case .aamva, .presented: IssuerNumberRule.findings(of: input.identityCard)
             case .stripe, .machineReadable: nil
             }
         guard let findings else {
@@ -98,6 +98,7 @@ extension CardRule {
         switch input.card {
         case .aamva(let card): conformance(of: card.conformance)
         case .stripe, .machineReadable: (.notApplicable, "Zones and the tracks of stripes have no other form.")
+        case .presented: (.notApplicable, "A credential of another form is not accepted at all.")
         }
     }
 

@@ -84,6 +84,10 @@ struct CardRule: Sendable {
             return states.allSatisfy(IssuingState.isKnown)
                 ? (.passed, "Issuing state and nationality have codes of ICAO.")
                 : (.failed, "The issuing state or the nationality has a code that ICAO does not list.")
+        case .presented(let card):
+            return card.country == nil
+                ? (.failed, "The certificate of the credential's issuer names no country.")
+                : (.passed, "A trusted issuer of this country signed the credential.")
         }
         guard let issuer = number.flatMap({ Issuer.of(number: $0) }) else {
             return (.failed, "The issuer number belongs to no state, territory or province.")
@@ -136,6 +140,7 @@ struct CardRule: Sendable {
     static let checkDigits = CardRule(name: .checkDigits) { input in
         switch input.card {
         case .aamva, .stripe: return (.notApplicable, "A barcode has no check digits.")
+        case .presented: return (.notApplicable, "A credential has no check digits.")
         case .machineReadable(let zone):
             let wrong = zone.checkDigits.filter { !$0.fits }.map(\.field.rawValue)
             let fields = wrong.joined(separator: ", ")

@@ -78,6 +78,7 @@ enum Contradiction: CaseIterable {
         case .aamva(let barcode): isIn(barcode) || isIn(barcode.statements, of: card, input.today)
         case .machineReadable(let zone): isIn(zone)
         case .stripe(let stripe): isIn(stripe)
+        case .presented: false
         }
     }
 

@@ -9,12 +9,15 @@ package enum ScannedCard: Sendable, Equatable, Confidential {
     case stripe(MagneticStripe)
     /// From a machine readable zone.
     case machineReadable(MachineReadableZone)
+    /// From a credential in a wallet, whose issuer and holder are verified.
+    case presented(IdentityCard)
 
-    /// The issuer's signature after its verification by pinned keys. Only a barcode of elements has one.
+    /// The issuer's signature after its verification by pinned keys. Of what is scanned, only a barcode of elements has one.
     func signature(verifiedBy keys: [BarcodeKey]) -> IssuerSignature {
         switch self {
         case .aamva(let card): card.signature(verifiedBy: keys)
         case .stripe, .machineReadable: IssuerSignature(.none)
+        case .presented(let card): card.issuerSignature
         }
     }
 
@@ -25,6 +28,7 @@ package enum ScannedCard: Sendable, Equatable, Confidential {
         case .aamva(let barcode): return barcode.missingElements
         case .stripe(let stripe): card = stripe.identityCard
         case .machineReadable(let zone): card = zone.identityCard
+        case .presented(let presented): card = presented
         }
         let required = [
             ("number", card.normalisedNumber.isEmpty), ("birthday", card.dateOfBirth == nil),
@@ -53,6 +57,7 @@ package extension ScannedCard {
         case .aamva(let card): card.identityCard
         case .stripe(let stripe): stripe.identityCard
         case .machineReadable(let zone): zone.identityCard
+        case .presented(let card): card
         }
     }
 }

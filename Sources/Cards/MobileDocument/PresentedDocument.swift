@@ -27,6 +27,9 @@ package extension PresentedDocument {
         document.items.first { RequestedCredential.isSame($0.path, [nameSpace, element]) }?.value
     }
 
+    /// The day that an element states; `nil` if it was not presented.
+    func date(_ element: String) -> CalendarDate? { document.date(element) }
+
     /// Whether the holder is at least this old; `nil` if the document does not say.
     func isAtLeast(_ age: Int) -> Bool? { document.isAtLeast(age) }
 }

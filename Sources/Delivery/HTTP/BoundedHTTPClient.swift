@@ -51,9 +51,9 @@ package struct BoundedHTTPClient: Sendable {
     /// Fetches a JSON document.
     ///
     /// - Parameter maximum: longer ones are not read, bytes.
-    func get(_ url: WebAddress, upTo maximum: Int) async -> Reply {
+    func get(_ url: WebAddress, upTo maximum: Int, accept: String = "application/json") async -> Reply {
         var request = HTTPClientRequest(url: url.description)
-        request.headers.add(name: "accept", value: "application/json")
+        request.headers.add(name: "accept", value: accept)
         // Responses are not decompressed: that would need another limit.
         request.headers.add(name: "accept-encoding", value: "identity")
         return await send(request, to: url, upTo: maximum)

@@ -51,8 +51,10 @@ package extension IdentityCard {
         case aamva
         /// The machine readable zone of ICAO 9303.
         case mrz
-        /// A mobile document of ISO/IEC 18013-5.
-        case mdoc
+        /// A mobile document of ISO/IEC 18013-5, which a wallet presented.
+        case mobileDocument = "mdoc"
+        /// An SD-JWT VC, which a wallet presented.
+        case selectiveDisclosure = "sd_jwt"
     }
 
     enum Kind: String, Sendable, CaseIterable {

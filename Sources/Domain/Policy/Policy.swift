@@ -15,6 +15,7 @@ package struct Policy: Sendable, Equatable {
     package var delivery = DeliveryPolicy()
     package var webhooks = WebhookPolicy()
     package var cards = CardPolicy()
+    package var wallet = WalletPolicy()
     package var authorizations = AuthorizationPolicy()
     package var streams = MessageStreamPolicy()
     package var addresses = AddressPolicy()

@@ -16,13 +16,16 @@ package enum ProviderEvent: Sendable, Equatable {
     case accountPurged
     /// The certificate of a device with a session of the user was revoked (CAEP 1.0 §3.3). Only streams carry it.
     case certificateRevoked(serial: String)
+    /// The user's wallet proved an age (CAEP 1.0 §3.2). Only streams carry it.
+    case ageProven(AgeProof)
 }
 
 package extension ProviderEvent {
     /// The URIs of all events that a stream can carry.
     static let types = [
         "caep/event-type/\(sessionRevokedName)", "caep/event-type/assurance-level-change",
-        "caep/event-type/\(credentialChangeName)", "risc/event-type/\(accountDisabledName)",
+        "caep/event-type/\(credentialChangeName)", "caep/event-type/\(claimsChangeName)",
+        "risc/event-type/\(accountDisabledName)",
         "risc/event-type/account-enabled", "risc/event-type/account-purged",
     ].map { root + $0 }
 
@@ -31,7 +34,7 @@ package extension ProviderEvent {
     var type: String {
         let profile =
             switch self {
-            case .sessionRevoked, .assuranceLevelChanged, .certificateRevoked: "caep"
+            case .sessionRevoked, .assuranceLevelChanged, .certificateRevoked, .ageProven: "caep"
             case .accountDisabled, .accountEnabled, .accountPurged: "risc"
             }
         return "\(Self.root)\(profile)/event-type/\(name)"
@@ -39,7 +42,10 @@ package extension ProviderEvent {
 
     /// Whether webhooks receive it too. Events that were introduced with streams are not sent to them.
     var isForWebhooks: Bool {
-        if case .certificateRevoked = self { false } else { true }
+        switch self {
+        case .certificateRevoked, .ageProven: false
+        case .sessionRevoked, .assuranceLevelChanged, .accountDisabled, .accountEnabled, .accountPurged: true
+        }
     }
 
     /// The last segment of the event's URI.
@@ -51,11 +57,13 @@ package extension ProviderEvent {
         case .accountEnabled: "account-enabled"
         case .accountPurged: "account-purged"
         case .certificateRevoked: Self.credentialChangeName
+        case .ageProven: Self.claimsChangeName
         }
     }
 
     private static let sessionRevokedName = "session-revoked"
     private static let credentialChangeName = "credential-change"
+    private static let claimsChangeName = "token-claims-change"
     private static let accountDisabledName = "account-disabled"
 
     // Events that providers can send too.
@@ -63,7 +71,8 @@ package extension ProviderEvent {
     static let credentialChangeType = "\(root)caep/event-type/\(credentialChangeName)"
     static let accountDisabledType = "\(root)risc/event-type/\(accountDisabledName)"
 
-    /// The stored form in the outbox. It contains ids and levels, and no personal data.
+    /// The stored form in the outbox. It contains ids, levels and proved ages, and nothing else about
+    /// a person.
     var jsonText: String {
         let event = JSONValue.string(name)
         return switch self {
@@ -73,6 +82,8 @@ package extension ProviderEvent {
             JSONValue.object(["event": event, "from": .string(from.rawValue), "to": .string(to.rawValue)]).jsonText
         case .certificateRevoked(let serial):
             JSONValue.object(["event": event, "serial": .string(serial)]).jsonText
+        case .ageProven(let proof):
+            JSONValue.object(["event": event, "ages": .string(proof.text)]).jsonText
         case .accountDisabled, .accountEnabled, .accountPurged: JSONValue.object(["event": event]).jsonText
         }
     }
@@ -92,6 +103,9 @@ package extension ProviderEvent {
         case Self.credentialChangeName:
             guard let serial = value["serial"]?.text else { return nil }
             self = .certificateRevoked(serial: serial)
+        case Self.claimsChangeName:
+            guard let proof = value["ages"]?.text.flatMap({ AgeProof(text: $0) }) else { return nil }
+            self = .ageProven(proof)
         case Self.accountDisabledName: self = .accountDisabled
         case "account-enabled": self = .accountEnabled
         case "account-purged": self = .accountPurged

@@ -44,6 +44,8 @@ package enum DomainEvent: Sendable {
 
     // Users
     case assuranceChanged(Assurance.Change)
+    /// The user's wallet proved an age.
+    case ageProven(UserID, of: ProviderID, AgeProof)
     /// The user's proven number now belongs to another user.
     case phoneReassigned(from: UserID)
     /// The receipt names the audit entry. The provider is `nil` if the user is no longer known.

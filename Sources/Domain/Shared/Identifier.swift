@@ -110,6 +110,8 @@ package extension Kind {
     enum EventStream: Sendable {}
     /// One identity card as it was shown.
     enum IdentityCard: Sendable {}
+    /// One request to a user's wallet.
+    enum Presentation: Sendable {}
     /// One user's request to message another.
     enum Authorization: Sendable {}
     enum Ban: Sendable {}
@@ -144,6 +146,8 @@ package typealias OutboxMessageID = Identifier<Kind.OutboxMessage>
 package typealias EventStreamID = Identifier<Kind.EventStream>
 /// Names one identity card as it was shown, to its holder and to reviewers.
 package typealias IdentityCardID = Identifier<Kind.IdentityCard>
+/// Names one request to a wallet.
+package typealias PresentationID = Identifier<Kind.Presentation>
 /// Names one user's request to message another; made by the requester's app.
 package typealias AuthorizationID = Identifier<Kind.Authorization>
 /// Names one ban, to admins.

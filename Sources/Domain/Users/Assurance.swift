@@ -54,13 +54,19 @@ package struct AssuranceLevel: Sendable, Equatable {
     private let stored: Assurance
     /// When a level above ``Assurance/phone`` expires, because its card does; `nil` if it does not.
     private let until: Date?
+    /// Whether the user's wallet proved an age. Only the store knows which one.
+    package let hasAgeProof: Bool
 }
 
 package extension AssuranceLevel {
-    init(_ stored: Assurance, until: Date?) {
+    init(_ stored: Assurance, until: Date?, hasAgeProof: Bool = false) {
         self.stored = stored
         self.until = until
+        self.hasAgeProof = hasAgeProof
     }
+
+    /// This level, of a user whose wallet proved an age.
+    var withAgeProof: AssuranceLevel { AssuranceLevel(stored, until: until, hasAgeProof: true) }
 
     /// The level at a point in time.
     func value(at moment: Date) -> Assurance {

@@ -13,7 +13,8 @@ private struct Submission: Sendable, Confidential {
     let id: IdentityCardID
     let session: Session
     let facts: CardFacts
-    let input: String
+    /// What was scanned, for a reviewer; `nil` for what a wallet presented, of which no more is kept than of others.
+    let input: String?
     let assurance: Assurance
     let fingerprint: CardFingerprint
 }
@@ -88,7 +89,7 @@ package extension Service {
             checks.append(confirmation.check)
             if confirmation == .confirmed { assurance = .issuerChecked }
         }
-        return try await keep(facts, input, checks, assurance, of: scanned, for: session)
+        return try await keep(facts, input.text, checks, assurance, of: scanned, for: session)
     }
 
     /// Counts the attempt, and returns the user's name at the provider.
@@ -101,16 +102,22 @@ package extension Service {
         }
     }
 
-    private func keep(
-        _ facts: CardFacts, _ input: CardInput, _ checks: [CardCheck], _ assurance: Assurance, of scanned: ScannedCard,
-        for session: Session
+    /// Compares a consistent card with other cards, and stores it.
+    ///
+    /// - Parameter settle: ends what the card came by, in the same transaction. It gets whether the card is accepted, and
+    ///   throws if it ended meanwhile.
+    internal func keep(
+        _ facts: CardFacts, _ input: String?, _ checks: [CardCheck], _ assurance: Assurance, of scanned: ScannedCard,
+        for session: Session, settle: @Sendable @escaping (any Transaction, Bool) throws -> Void = { _, _ in }
     ) async throws -> EvaluatedCard {
         let card = Submission(
-            id: environment.newIdentifier(), session: session, facts: facts, input: input.text,
+            id: environment.newIdentifier(), session: session, facts: facts, input: input,
             assurance: assurance, fingerprint: CardFingerprint(scanned.identityCard))
         let today = CalendarDate(utcDayOf: environment.now())
         let evaluated = try await act(for: session) { transaction, _, events -> EvaluatedCard? in
-            guard try !isBanned(card, in: transaction, &events) else { return nil }
+            let isBanned = try isBanned(card, in: transaction, &events)
+            try settle(transaction, !isBanned)
+            guard !isBanned else { return nil }
             let (status, all) = try insert(card, checks, in: transaction)
             if status == .verified {
                 let isAccepted = try facts.accept(
@@ -165,7 +172,8 @@ package extension Service {
             .init(
                 id: card.id, userID: user, providerID: card.session.providerID, status: status,
                 sealedFacts: try dataKey.seal(card.facts.jsonText, in: .cardFacts, of: card.id),
-                sealedInput: status == .inReview ? try dataKey.seal(card.input, in: .cardInput, of: card.id) : nil,
+                sealedInput: status == .inReview
+                    ? try card.input.map { try dataKey.seal($0, in: .cardInput, of: card.id) } : nil,
                 checks: CardCheck.jsonText(all), assurance: card.assurance,
                 documentIndex: card.fingerprint.document.map { keys.blindIndex($0, .document) },
                 personIndex: persons.first, submittedAt: transaction.now,

@@ -111,6 +111,9 @@ extension MaintenanceTask {
             MaintenanceTask("ended_authorizations", every: minute) {
                 try AuthorizationRepository($0).purge(endedBefore: $0.ago(policy.authorizationsKept), $1)
             },
+            MaintenanceTask("presentations", every: minute) {
+                try PresentationRepository($0).purge(expiredBefore: $0.ago(3600), $1)
+            },
             MaintenanceTask("ban_entries", every: minute) { try BanMaintenance($0).purge($1) },
             MaintenanceTask("push_endpoints", every: minute) {
                 // The app renews the certificate within a year, and registers at each start.

@@ -3,12 +3,13 @@ import Domain
 import Foundation
 import Repositories
 
-/// Removes webhooks, streams of security events and URLs of backends that providers have removed since a copy of the
+/// Removes webhooks, streams of security events, URLs of backends and origins of apps that providers have removed since a copy of the
 /// store was made. They may belong to others by now.
 struct ReplayReceivers: Sendable {
     private let webhooks: [ProviderID: String]
     private let streams: [EventStreamID: EventStream]
     private let resources: [ProviderResource]
+    private let origins: Set<AppOrigin>
 
     /// Reads the receivers of the replaced store.
     init(of transaction: any Transaction) throws {
@@ -16,6 +17,7 @@ struct ReplayReceivers: Sendable {
         let all = try EventStreamRepository(transaction).all()
         streams = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
         resources = try ProviderResourceRepository(transaction).all()
+        origins = Set(try WalletOriginRepository(transaction).all())
     }
 
     /// A receiver that was removed again.
@@ -29,6 +31,7 @@ struct ReplayReceivers: Sendable {
     /// since are lost.
     func callAsFunction(in transaction: any Transaction) throws -> [Removal] {
         try removeWebhooks(transaction) + removeStreams(transaction) + removeResources(transaction)
+            + removeOrigins(transaction)
     }
 
     private func removeWebhooks(_ transaction: any Transaction) throws -> [Removal] {
@@ -58,6 +61,16 @@ struct ReplayReceivers: Sendable {
                 try records.disable(stream.id, because: "changed before a restore")
             else { return nil }
             return Removal(provider: stream.provider, what: "event stream \(stream.id), disabled")
+        }
+    }
+
+    private func removeOrigins(_ transaction: any Transaction) throws -> [Removal] {
+        let (records, providers) = (WalletOriginRepository(transaction), ProviderRepository(transaction))
+        return try providers.list().flatMap { try providers.listApplications(of: $0.id) }.flatMap { app in
+            try records.list(of: app.id).filter { !origins.contains($0) }.map { entry in
+                _ = try records.remove(entry)
+                return Removal(provider: app.providerID, what: "origin \(entry.origin.text)")
+            }
         }
     }
 

@@ -13,7 +13,7 @@ package extension Service {
         package let expiresAt: Date
         /// How far the session's user is verified.
         package let assurance: Assurance
-        /// What a card proved, if the caller may read it.
+        /// What a card or a wallet proved, if the caller may read it.
         package let verifiedClaims: VerifiedClaims?
     }
 
@@ -26,16 +26,22 @@ package extension Service {
         let mark = caches.levels.mark
         // The caller may have delayed its body for as long as a request may take.
         let (keys, now) = (keys.personal, environment.now())
-        let (level, proved) = try await read { transaction in
+        let (level, proved, ages) = try await read {
+            transaction -> (AssuranceLevel?, AuthenticatedUser?, ProvenAges?) in
             try caller.requireActive(in: transaction)
             let level = try session.flatMap { try UserRepository(transaction).level(of: $0.userID) }
-            let mayShow = caller.scopes.contains(.usersRead) && (level?.value(at: now) ?? .none) >= .barcode
-            let users = AuthenticatedUserRepository(transaction, keys: keys)
-            return (level, try mayShow ? session.flatMap { try users.find($0.userID) } : nil)
+            guard let session, caller.scopes.contains(.usersRead), let level else { return (level, nil, nil) }
+            let isCardShown = level.value(at: now) >= .barcode
+            return (
+                level,
+                try isCardShown
+                    ? AuthenticatedUserRepository(transaction, keys: keys).find(session.userID) : nil,
+                try level.hasAgeProof ? AgeProofRepository(transaction, keys: keys).find(session.userID) : nil
+            )
         }
         guard let session else { return nil }
         if let level { caches.levels.remember(level, of: session.userID, since: mark) }
-        return introspection(of: session, level ?? AssuranceLevel(.none, until: nil), proved)
+        return introspection(of: session, level ?? AssuranceLevel(.none, until: nil), proved, ages)
     }
 
     /// Introspects a session token from memory alone; `nil` if the call above must decide.
@@ -44,14 +50,14 @@ package extension Service {
     func introspectFromMemory(_ tokenHash: Digest256, for caller: ProviderID) -> Introspection? {
         guard let session = caches.sessions.known(tokenHash)?.session, session.providerID == caller,
             let level = caches.levels.known(session.userID),
-            // The claims that a card proved are in the store.
-            level.value(at: environment.now()) < .barcode
+            // The claims that a card or a wallet proved are in the store.
+            level.value(at: environment.now()) < .barcode, !level.hasAgeProof
         else { return nil }
-        return introspection(of: session, level, nil)
+        return introspection(of: session, level, nil, nil)
     }
 
     private func introspection(
-        of session: Session, _ level: AssuranceLevel, _ proved: AuthenticatedUser?
+        of session: Session, _ level: AssuranceLevel, _ proved: AuthenticatedUser?, _ ages: ProvenAges?
     ) -> Introspection? {
         let policy = policy[\.sessions]
         let now = environment.now()
@@ -59,7 +65,8 @@ package extension Service {
         let assurance = level.value(at: now)
         return Introspection(
             session: session, expiresAt: session.expiry(policy: policy), assurance: assurance,
-            verifiedClaims: VerifiedClaims(proved, assurance: assurance, on: CalendarDate(utcDayOf: now)))
+            verifiedClaims: VerifiedClaims(
+                proved, ages: ages, assurance: assurance, on: CalendarDate(utcDayOf: now)))
     }
 
     /// Signs an introspection for the caller, as evidence of it (RFC 9701).

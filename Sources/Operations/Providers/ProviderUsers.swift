@@ -4,7 +4,7 @@ import Repositories
 
 package extension Service {
     /// The verified data of a user that a provider may read. It identifies no person. Whether the user has reached an age,
-    /// and the first letters of first and last name, are `nil` if no identity is verified.
+    /// and the first letters of first and last name, are `nil` if neither a card nor, for an age, a wallet says so.
     typealias UserClaims = (user: User, isOver: @Sendable (_ years: Int) -> Bool?, initials: String?, isBanned: Bool)
 
     /// One of the provider's users, without name, number or address. The data of a card is included while the user has
@@ -34,16 +34,18 @@ package extension Service {
     private func claims(of user: User) async throws -> UserClaims {
         let today = CalendarDate(utcDayOf: environment.now())
         let keys = keys.personal
-        let (proved, isBanned) = try await read { transaction in
+        let (proved, ages, isBanned) = try await read { transaction in
             let isCardShown = user.assurance >= .barcode
             return (
                 try isCardShown ? AuthenticatedUserRepository(transaction, keys: keys).find(user.id) : nil,
+                try AgeProofRepository(transaction, keys: keys).find(user.id)?.proof ?? [],
                 try RefuseBanned.activeBan(on: user.id, in: transaction) != nil
             )
         }
         let age = proved?.age(on: today)
         return (
-            user: user, isOver: { years in age.map { $0 >= years } }, initials: proved?.initials, isBanned: isBanned
+            user: user, isOver: { years in ages.proves(years) ? true : age.map { $0 >= years } },
+            initials: proved?.initials, isBanned: isBanned
         )
     }
 

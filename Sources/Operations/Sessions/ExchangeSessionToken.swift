@@ -110,7 +110,8 @@ package extension Service {
         by algorithm: AccessTokenAlgorithm
     ) throws -> ExchangedToken {
         let now = environment.now()
-        let claims = VerifiedClaims(basis.proved, assurance: basis.assurance, on: CalendarDate(utcDayOf: now))
+        let claims = VerifiedClaims(
+            basis.proved, ages: basis.ages, assurance: basis.assurance, on: CalendarDate(utcDayOf: now))
         let end = session.expiry(policy: policy[\.sessions])
         let lifetime = min(policy[\.accessTokens].sessionLifetime, end.timeIntervalSince(now))
         let token = SessionAccessToken(
@@ -130,6 +131,7 @@ package extension Service {
         let audience: String
         let assurance: Assurance
         var proved: AuthenticatedUser?
+        var ages: ProvenAges?
     }
 
     /// Whether all targets are the id of the session's provider, for which the store is not needed.
@@ -155,7 +157,8 @@ package extension Service {
                 audience: try Self.audience(targets, of: session, besides: urls, in: transaction),
                 assurance: holder.user.assurance,
                 proved: withClaims
-                    ? try AuthenticatedUserRepository(transaction, keys: keys).find(holder.user.id) : nil)
+                    ? try AuthenticatedUserRepository(transaction, keys: keys).find(holder.user.id) : nil,
+                ages: withClaims ? try AgeProofRepository(transaction, keys: keys).find(holder.user.id) : nil)
             return (basis, isKnown ? nil : try UserRepository(transaction).level(of: session.userID))
         }
         if let level { levels.remember(level, of: session.userID, since: mark) }

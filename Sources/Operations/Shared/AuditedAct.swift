@@ -90,6 +90,11 @@ extension AuditedAct {
         Self(.cardRejected, AuditSubject(.user, user), detail)
     }
 
+    /// - Parameter reason: the code or reason of the response.
+    static func presentationRefused(_ user: UserID, reason: String) -> Self {
+        Self(.presentationRefused, AuditSubject(.user, user), reason)
+    }
+
     static func banAdded(subject: AuditSubject, detail: String) -> Self { Self(.banAdded, subject, detail) }
     static func banLifted(_ id: BanID) -> Self { Self(.banLifted, AuditSubject(.ban, id)) }
 

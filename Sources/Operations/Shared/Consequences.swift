@@ -106,6 +106,10 @@ struct Consequence {
             self.init(AuditedAct(.providerKeyRevoked, AuditSubject(.key, key), detail), notices: [.providerKeys(id)])
         case .assuranceChanged(let change):
             self.init(notices: [.userLevel(change.userID)], securityEvents: .changed(change))
+        case .ageProven(let user, let provider, let proof):
+            self.init(
+                AuditedAct(.ageProven, AuditSubject(.user, user)), notices: [.userLevel(user)],
+                securityEvents: [.init(event: .ageProven(proof), user: user, provider: provider)])
         case .phoneReassigned(let loser):
             self.init(AuditedAct(.phoneReassigned, AuditSubject(.user, loser)), notices: [.user(loser)])
         case .userErased(let id, let provider, let receipt):

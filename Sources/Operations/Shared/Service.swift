@@ -49,18 +49,22 @@ package struct Service: Sendable {
     let development: DevelopmentMode?
     /// Fetches the key set of an issuer.
     let readKeySet: KeySetReader.Read
+    /// What verifies wallets; `nil` if the service accepts none.
+    let wallet: Wallet?
 
     /// Makes a service of its parts.
     ///
     /// - Parameters:
     ///   - invalidator: keeps the node's caches consistent with the store.
+    ///   - wallet: what verifies wallets.
     ///   - readKeySet: fetches the key set of an issuer; by default no issuer can be reached.
     package init(
         realm: String, urls: ServiceURLs, keys: ServiceKeys, rateLimiting: RateLimiting, node: ServingNode,
-        invalidator: CacheInvalidator, development: DevelopmentMode? = nil,
+        invalidator: CacheInvalidator, development: DevelopmentMode? = nil, wallet: Wallet? = nil,
         readKeySet: @escaping KeySetReader.Read = { _ in .failed(reason: "this process reads no issuer") }
     ) {
         self.readKeySet = readKeySet
+        self.wallet = wallet
         self.realm = realm
         self.urls = urls
         self.keys = keys

@@ -23,6 +23,8 @@ struct EraseUser: Sendable {
         try BanMaintenance(transaction).erase(try BanSubjectIndex(keys: keys).person(user, in: transaction))
         try AuthenticatedUserRepository(transaction, keys: keys).erase(user)
         try IdentityCardRepository(transaction).erase(user)
+        try PresentationRepository(transaction).erase(user)
+        try AgeProofRepository(transaction, keys: keys).erase(user)
         try PhoneVerificationRepository(transaction).erase(user)
         try OutboxRepository(transaction).erase(user)
         try PushEndpointRepository(transaction, keys: keys).erase(user)

@@ -17,6 +17,8 @@ package struct PersonalExport: Sendable, Confidential {
     let endpoints: [PushEndpointRepository.Registration]
     /// The submitted cards: name, status, submission, checks, and the data that was read.
     let cards: [(entry: IdentityCardRepository.Entry, facts: CardFacts?)]
+    /// The ages that the user's wallet proved.
+    let ages: ProvenAges?
     /// The sessions that have not ended.
     let sessions: [Session]
     /// The newest attempts to sign in.
@@ -58,6 +60,7 @@ package struct PersonalExport: Sendable, Confidential {
             cards: try IdentityCardRepository(transaction).list(of: user.id).map {
                 ($0, try SealedCard.facts(of: $0, keys: keys, in: transaction))
             },
+            ages: try AgeProofRepository(transaction, keys: keys).find(user.id),
             sessions: try SessionRepository(transaction).listOpen(.user(user.id)),
             signIns: try SignInRecordRepository(transaction).list(of: user.id, after: .start, limit: 1000),
             authorizations: authorizations,
@@ -89,6 +92,7 @@ package extension PersonalExport {
             "phone_verified_at": text(proved?.phoneVerifiedAt.rfc3339),
             "identity_verified_at": text(proved?.identityVerifiedAt?.rfc3339),
             "suspended": text(proved?.suspended?.rawValue),
+            "age_proof": ages.map(Self.json) ?? .null,
             "cards": .array(cards.map { Self.json($0) }), "sessions": .array(sessions.map { Self.json($0) }),
             "sign_ins": .array(signIns.map { Self.json($0) }),
             "authorizations": .array(authorizations.map { Self.json($0.0, $0.1, to: $0.2?.to, event: $0.2?.eventID) }),
@@ -104,6 +108,13 @@ package extension PersonalExport {
     }
 
     private static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+    private static func json(_ ages: ProvenAges) -> JSONValue {
+        .object([
+            "age_over_18": .bool(ages.proof.proves(18)), "age_over_21": .bool(ages.proof.proves(21)),
+            "proven_at": text(ages.provenAt.rfc3339),
+        ])
+    }
 
     private static func json(_ card: (entry: IdentityCardRepository.Entry, facts: CardFacts?)) -> JSONValue {
         let checks = CardCheck.list(jsonText: card.entry.checks).map { check in

@@ -47,6 +47,8 @@ package extension AuditRepository {
         case identityVerified = "identity_verified"
         case cardInReview = "card_in_review"
         case cardRejected = "card_rejected"
+        case ageProven = "age_proven"
+        case presentationRefused = "presentation_refused"
         case personalDataRead = "personal_data_read"
         case userErased = "user_erased"
         case phoneFrozen = "phone_frozen"

@@ -79,6 +79,14 @@ extension Schema {
         )
         """,
         "CREATE INDEX provider_resources_by_provider ON provider_resources (provider_id, added_at, canonical_url)",
+        // The callers of wallets for an app: origins of web pages, and native apps.
+        """
+        CREATE TABLE wallet_origins (
+            application_id TEXT NOT NULL REFERENCES applications (id),
+            origin TEXT NOT NULL,
+            PRIMARY KEY (application_id, origin)
+        )
+        """,
         """
         CREATE TABLE provider_webhooks (
             provider_id TEXT NOT NULL PRIMARY KEY REFERENCES providers (id),

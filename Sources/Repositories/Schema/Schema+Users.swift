@@ -115,5 +115,35 @@ extension Schema {
         "CREATE INDEX identity_cards_by_person ON identity_cards (person_index)",
         "CREATE INDEX identity_cards_in_review ON identity_cards (submitted_at) WHERE status = 'in_review'",
         "CREATE INDEX identity_cards_with_input ON identity_cards (submitted_at) WHERE sealed_input IS NOT NULL",
+        // An answer ends a presentation once, and deletes the key that opens it.
+        """
+        CREATE TABLE presentations (
+            id TEXT NOT NULL PRIMARY KEY,
+            user_id TEXT NOT NULL REFERENCES users (id),
+            device_id TEXT NOT NULL,
+            session_id TEXT NOT NULL,
+            wanted TEXT NOT NULL,
+            state TEXT NOT NULL,
+            nonce BYTEA NOT NULL,
+            sealed_key BYTEA,
+            origin TEXT NOT NULL,
+            reason TEXT,
+            attempts BIGINT NOT NULL,
+            created_at BIGINT NOT NULL,
+            expires_at BIGINT NOT NULL,
+            CHECK (state IN ('open', 'accepted', 'refused')),
+            CHECK ((state = 'open') = (sealed_key IS NOT NULL))
+        )
+        """,
+        "CREATE INDEX presentations_by_user ON presentations (user_id, expires_at)",
+        "CREATE INDEX presentations_by_expiry ON presentations (expires_at)",
+        // One byte: which ages are proved.
+        """
+        CREATE TABLE age_proofs (
+            user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),
+            sealed_ages BYTEA NOT NULL,
+            proven_at BIGINT NOT NULL
+        )
+        """,
     ]
 }

@@ -18,7 +18,7 @@ package struct SealedColumn: Sendable, Hashable {
     static let all: [SealedColumn] = [
         userDisplayName, userAvatarURL, phoneNumber, pushEndpoint, callEndpoint, fullName, dateOfBirth,
         postalAddress, documentNumber, jurisdiction, verificationNumber, verificationPushEndpoint, cardFacts, cardInput,
-        cardReason,
+        cardReason, presentationKey, ageProof,
         authorizationTo, authorizationEvent, outboxPayload, banNote, banLiftNote,
         streamAuthorization, memberMetadata, readerMetadata, streamOpening, streamMetadata, messageBody,
         messageMetadata,
@@ -43,6 +43,9 @@ package extension SealedColumn {
     static let cardFacts = SealedColumn(table: "identity_cards", name: "sealed_facts")
     static let cardInput = SealedColumn(table: "identity_cards", name: "sealed_input")
     static let cardReason = SealedColumn(table: "identity_cards", name: "sealed_reason")
+    /// The private keys for the answer of a wallet.
+    static let presentationKey = SealedColumn(table: "presentations", name: "sealed_key")
+    static let ageProof = SealedColumn(table: "age_proofs", name: "sealed_ages")
     static let authorizationTo = SealedColumn(table: "authorizations", name: "sealed_to")
     static let authorizationEvent = SealedColumn(table: "authorizations", name: "sealed_event")
     /// The phone number of a text.

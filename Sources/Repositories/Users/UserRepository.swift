@@ -60,7 +60,8 @@ package extension UserRepository {
 
     /// A user's level; `nil` if there is no such user.
     func level(of id: UserID) throws -> AssuranceLevel? {
-        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])?.level
+        guard let level = try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])?.level else { return nil }
+        return try AgeProofRepository.exists(id, in: transaction) ? level.withAgeProof : level
     }
 
     private static let newest = NewestFirst(table: "users", key: "id", time: "created_at")

@@ -77,6 +77,7 @@ package struct StreamEventToken: Sendable {
     }
 
     private func members(of event: ProviderEvent) -> [JSONMember] {
+        if case .ageProven(let proof) = event { return [JSONMember(name: "claims", value: proof.claims)] }
         let pairs: KeyValuePairs<String, String> =
             switch event {
             case .assuranceLevelChanged(let from, let to):
@@ -86,7 +87,7 @@ package struct StreamEventToken: Sendable {
                 ]
             case .certificateRevoked(let serial):
                 ["credential_type": "x509", "change_type": "revoke", "x509_serial": serial]
-            case .sessionRevoked, .accountDisabled, .accountEnabled, .accountPurged: [:]
+            case .ageProven, .sessionRevoked, .accountDisabled, .accountEnabled, .accountPurged: [:]
             }
         return pairs.map { JSONMember(name: $0.key, value: .string($0.value)) }
     }
@@ -101,6 +102,7 @@ extension ProviderEvent {
         case .accountDisabled: "The user was banned."
         case .accountEnabled: "The ban of the user ended."
         case .accountPurged: "The data of the user was erased."
+        case .ageProven: "The user's wallet proved an age."
         case .certificateRevoked: "The certificate of a device of the user was revoked."
         }
     }

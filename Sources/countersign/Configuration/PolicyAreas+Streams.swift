@@ -37,6 +37,17 @@ extension PolicyArea {
             ])
     }
 
+    static var wallet: PolicyArea {
+        PolicyArea(
+            name: "wallet",
+            fields: [
+                .flag("enabled", \.wallet.enabled),
+                .time("lifetime", \.wallet.lifetime, 60...3600),
+                .choice("status", \.wallet.status),
+                .whole("openings_per_hour", \.wallet.openingsPerHour, 1...1000),
+            ])
+    }
+
     static var calls: PolicyArea {
         PolicyArea(
             name: "calls",

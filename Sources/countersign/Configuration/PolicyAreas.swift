@@ -14,7 +14,7 @@ struct PolicyArea {
     static var all: [PolicyArea] {
         [
             certification, nonces, identityTokens, sessions, accessTokens, requests, phones, delivery, webhooks,
-            cards, authorizations, streams, addresses, calls, bans, retention,
+            cards, wallet, authorizations, streams, addresses, calls, bans, retention,
         ]
     }
 

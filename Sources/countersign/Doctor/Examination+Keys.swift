@@ -62,6 +62,7 @@ extension Examination {
                     .certificate, "\(path) is not valid for \(host): clients refuse it",
                     "\(KeyFiles.renewServer(settings.keys)), then send the service SIGHUP"))
         }
+        if policy.wallet.enabled { found += walletEnd(settings) }
         if keys.authority.notAfter < now().addingTimeInterval(policy.certification.validity) {
             found.append(
                 Finding(
@@ -71,6 +72,20 @@ extension Examination {
                     "make a new root: see Keys/README.md"))
         }
         return found
+    }
+
+    private func walletEnd(_ settings: Settings) -> [Finding] {
+        do throws(CommandFailure) {
+            let (path, end) = try WalletFiles.end(in: settings.keys)
+            guard end < now().addingTimeInterval(Self.serverNotice) else { return [] }
+            return [
+                Finding(
+                    .certificate, "\(path) expires at \(end.rfc3339)",
+                    "request the next one from the scheme of wallets, and restart the service")
+            ]
+        } catch {
+            return [Finding(.certificate, sentence: error.sentence)]
+        }
     }
 
     private func ages(_ settings: Settings) -> [Finding] {

@@ -101,7 +101,9 @@ struct Server: Sendable {
                 accessTokens: keys.accessTokens, authority: keys.authority),
             rateLimiting: settings.limits ? .on : .off, node: node, invalidator: watch,
             development: settings.isDevelopment
-                ? .writing(to: settings.texts, now: environment.now) : nil
+                ? .writing(to: settings.texts, now: environment.now) : nil,
+            wallet: try WalletFiles.wallet(
+                in: settings.keys, policy: policy, allowsLoopback: settings.allowsLoopbackURLs, now: environment.now)
         ) { [allowsLoopback = settings.allowsLoopbackURLs] issuer in
             await KeySetReader(policy[\.delivery], allowingLoopback: allowsLoopback)(issuer)
         }

@@ -62,7 +62,7 @@ struct RemedyTests {
         ProblemCase.ofIdentityTokens, ProblemCase.ofProviderEvents, ProblemCase.ofPresenceProofs,
         ProblemCase.ofDPoPProofs, ProblemCase.ofPhoneNumbers, ProblemCase.ofTokenRequests,
         ProblemCase.ofCertificationRequests, ProblemCase.ofProviderKeys, ProblemCase.ofLevels,
-        ProblemCase.ofCredentials, ProblemCase.ofStates, ProblemCase.ofMessages,
+        ProblemCase.ofCredentials, ProblemCase.ofStates, ProblemCase.ofMessages, ProblemCase.ofPresentations,
     ].flatMap(\.self)
 
     /// What no call through the routes can lead to, with the suites that do.
@@ -83,7 +83,7 @@ struct RemedyTests {
         let alone = ProblemKind.all.map(\.code).filter { code in
             ![
                 "invalid_csr", "invalid_provider_key", "invalid_identity_token", "invalid_presence_proof",
-                "invalid_dpop_proof", "not_verified",
+                "invalid_dpop_proof", "presentation_rejected", "not_verified",
             ].contains(code)
         }
         let wanted = Set(reasons + alone)

@@ -17,7 +17,7 @@ struct EveryRouteTests {
         UserRouteTests.cases, AuthorizationRouteTests.cases, ProviderRouteTests.cases, WebhookRouteTests.cases,
         DiscoveryRouteTests.cases, TokenRouteTests.cases, ProofLimitTests.cases, SharedSignalsRouteTests.cases,
         MessageStreamRouteTests.cases, AddressRouteTests.cases, ContactDiscoveryRouteTests.cases,
-        UserAppRouteTests.cases, CallRouteTests.cases, PresenceRouteTests.cases,
+        UserAppRouteTests.cases, CallRouteTests.cases, PresenceRouteTests.cases, PresentationRouteTests.cases,
     ].flatMap(\.self)
 
     /// A body that somebody reads; nobody minds what it says.

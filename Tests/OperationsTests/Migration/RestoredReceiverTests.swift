@@ -138,7 +138,7 @@ struct RestoredReceiverTests {
     }
 
     private static let fates: [String: Fate] = [
-        "applications": .saidAgain, "audit_anchors": .follows, "audit_checkpoints": .follows,
+        "age_proofs": .replayed, "applications": .saidAgain, "audit_anchors": .follows, "audit_checkpoints": .follows,
         "audit_entries": .follows, "audit_head": .follows, "authenticated_users": .replayed,
         "authorization_rows": .follows, "authorizations": .replayed, "ban_holds": .replayed, "bans": .replayed,
         "blocks": .replayed, "certificate_notices": .follows, "certificates": .replayed, "cuts": .ended,
@@ -152,7 +152,8 @@ struct RestoredReceiverTests {
         "outbox_turns": .follows, "permission_cuts": .follows, "phone_failures": .follows,
         "phone_groups": .follows,
         "phone_provider_spend": .follows, "phone_sends": .follows, "phone_spend": .follows, "phone_stops": .saidAgain,
-        "phone_tallies": .follows, "phone_verifications": .ended, "presences": .replayed, "provider_clients": .replayed,
+        "phone_tallies": .follows, "phone_verifications": .ended, "presences": .replayed,
+        "presentations": .ended, "provider_clients": .replayed,
         "provider_keys": .replayed, "push_endpoints": .ended,
         "provider_resources": .replayed, "provider_webhooks": .replayed, "providers": .replayed, "rates": .follows,
         "recent_certifications": .follows, "revocation_counter": .follows, "revocation_lists": .replayed,
@@ -163,7 +164,8 @@ struct RestoredReceiverTests {
         "stream_event_metadata": .follows, "stream_event_readers": .replayed,
         "stream_events": .replayed, "stream_metadata": .replayed,
         "stream_members": .replayed, "stream_users": .follows, "streams": .replayed, "user_changes": .follows,
-        "users": .replayed, "wrapping_versions": .follows,
+        "users": .replayed, "wallet_origins": .replayed,
+        "wrapping_versions": .follows,
     ]
 
     @Test(

@@ -2,6 +2,7 @@ import Authority
 import Crypto
 import Database
 import Domain
+import Encoding
 import Fixtures
 import Foundation
 import Operations
@@ -32,6 +33,17 @@ struct HeldBackTests {
         let bans: BanBench
 
         var fixture: ServiceFixture { cards.fixture }
+        /// Two open requests to a person's wallet.
+        func presentations(_ person: PhoneBench.Person) async throws -> [OpenedPresentation] {
+            try await fixture.admin.addOrigin(try PresentationBench.origin(), to: "test", app: nil)
+            return [
+                try await fixture.context.openPresentation(
+                    .over18, origin: StandInWallet.origin, for: person.session),
+                try await fixture.context.openPresentation(
+                    .over18, origin: StandInWallet.origin, for: person.session),
+            ]
+        }
+
         var unlimited: Service { fixture.context(rateLimiting: .off) }
 
         init(_ fixture: ServiceFixture) throws {
@@ -43,9 +55,16 @@ struct HeldBackTests {
         ///   - open: a phone verification of the person's that can be sent again and checked.
         ///   - other: another session of the person's.
         ///   - asked: an authorization that somebody asked the person for.
+        ///   - presentations: two open requests to the person's wallet.
         func acts(
-            _ open: PhoneVerificationID, other: SessionID, asked: AuthorizationID, stranger: UserID
+            _ open: PhoneVerificationID, other: SessionID, asked: AuthorizationID, stranger: UserID,
+            presentations: [OpenedPresentation]
         ) throws -> [Act] {
+            let (presented, kept) = (try #require(presentations.first), try #require(presentations.last))
+            let received = ReceivedRequest(presented, by: .isoDocument)
+            var mint = DocumentMint(fixture.wallet.issuer)
+            mint.elements = [("age_over_18", .bool(true))]
+            let answer = try received.answer(presenting: try mint.response(to: received.request()))
             let specimen = try CardBench.specimen()
             let id = asked.description
             return [
@@ -65,6 +84,24 @@ struct HeldBackTests {
                     }
                 ),
                 ("POST /identity-cards", { _ = try await cards.show(specimen, $0) }),
+                (
+                    "POST /identity-cards/presentations",
+                    {
+                        _ = try await fixture.context.openPresentation(
+                            .over18, origin: StandInWallet.origin, for: $0.session)
+                    }
+                ),
+                (
+                    "POST …/presentations/{id}",
+                    {
+                        _ = try await fixture.context.answerPresentation(
+                            presented.id.description, answer, for: $0.session)
+                    }
+                ),
+                (
+                    "DELETE …/presentations/{id}",
+                    { try await fixture.context.deletePresentation(kept.id.description, for: $0.session) }
+                ),
                 (
                     "PATCH /me",
                     {
@@ -142,7 +179,7 @@ struct HeldBackTests {
 
     @Test("writes nothing after a logout, challenge, renewal, ban, revocation or erasure", arguments: Event.allCases)
     func nothing(event: Event) async throws {
-        try await ServiceFixture.run { fixture in
+        try await ServiceFixture.run(PresentationBench.policy) { fixture in
             let bench = try Bench(fixture)
             let phones = bench.cards.phones
             let stranger = try await bench.cards.withPhone("bob", "+14155552670")
@@ -158,7 +195,9 @@ struct HeldBackTests {
             let asked = try await bench.unlimited.requestPermission(
                 .init(id: UUID().uuidString, to: alice.session.userID.description, eventID: nil),
                 for: stranger.session)
-            let acts = try bench.acts(open, other: other, asked: asked, stranger: stranger.session.userID)
+            let acts = try bench.acts(
+                open, other: other, asked: asked, stranger: stranger.session.userID,
+                presentations: try await bench.presentations(alice))
 
             let token = try #require(opened.token).text.reveal()
             try await happen(event, alice, token, bench)
@@ -172,7 +211,7 @@ struct HeldBackTests {
 
     @Test("would have been carried out if nothing had happened")
     func everything() async throws {
-        try await ServiceFixture.run { fixture in
+        try await ServiceFixture.run(PresentationBench.policy) { fixture in
             let bench = try Bench(fixture)
             let stranger = try await bench.cards.withPhone("bob", "+14155552670")
             try await bench.cards.show(try CardBench.specimen("T64235780", family: "BAKER"), stranger)
@@ -184,7 +223,9 @@ struct HeldBackTests {
             let asked = try await bench.unlimited.requestPermission(
                 .init(id: UUID().uuidString, to: alice.session.userID.description, eventID: nil),
                 for: stranger.session)
-            let acts = try bench.acts(open, other: other, asked: asked, stranger: stranger.session.userID)
+            let acts = try bench.acts(
+                open, other: other, asked: asked, stranger: stranger.session.userID,
+                presentations: try await bench.presentations(alice))
             // What cannot follow upon another act says so by a conflict; the erasure comes last.
             for act in acts.filter({ $0.name != "DELETE /me" }) + acts.filter({ $0.name == "DELETE /me" }) {
                 do {
@@ -200,7 +241,8 @@ struct HeldBackTests {
     private func rows(_ fixture: ServiceFixture) async throws -> [Int64] {
         try await fixture.store.read { transaction in
             try [
-                "phone_verifications", "identity_cards", "authorizations WHERE state = 'APPROVAL'", "authorizations",
+                "phone_verifications", "identity_cards", "presentations", "presentations WHERE attempts > 0",
+                "age_proofs", "authorizations WHERE state = 'APPROVAL'", "authorizations",
                 "blocks", "audit_entries", "rates", "sessions WHERE state = 'unauthenticated'",
                 "phone_verifications WHERE checks > 0", "outbox", "presences",
             ].map { try transaction.first("SELECT count(*) FROM \($0)")?.integer(0) ?? -1 }

@@ -57,7 +57,7 @@ struct ConsequenceTests {
     static let rows: [Row] = [
         sessionRows, revocationRows, certificateRows, providerRows, userRows, banRows, proofRows, messageRows,
         streamRows,
-        messageStreamRows, addressRows, appRows,
+        messageStreamRows, addressRows, appRows, walletRows,
     ].flatMap { $0 }
 
     @Test("is written with it, and reaches its own node and another one", arguments: rows)
@@ -65,6 +65,7 @@ struct ConsequenceTests {
         var policy = Policy()
         policy.phones.pushApplications = [AuthorizationBench.application]
         policy.phones.breakerSends = 4
+        policy.wallet.enabled = true
         policy.phones.breakerVerifiedPercent = 22
         try await ServiceFixture.run(policy) { fixture in
             let world = try await ConsequenceWorld(fixture)

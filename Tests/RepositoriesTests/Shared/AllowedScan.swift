@@ -9,8 +9,8 @@ struct AllowedScan: Sendable {
         "audit_anchors", "audit_head", "cuts", "generations", "nodes", "providers", "provider_keys",
         "provider_webhooks", "applications", "revocation_counter", "revocation_lists", "wrapping_versions",
         "phone_spend", "phone_provider_spend", "phone_stops", "maintenance_tasks", "key_fingerprints",
-        "event_streams", "provider_clients", "provider_resources", "issuers", "store_settings", "outbox_turns",
-        "discovery_keys", "erasures",
+        "event_streams", "provider_clients", "provider_resources", "wallet_origins", "issuers", "store_settings",
+        "outbox_turns", "discovery_keys", "erasures",
     ]
 
     static let all = restoring + rest

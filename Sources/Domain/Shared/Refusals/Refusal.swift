@@ -81,6 +81,7 @@ package extension Refusal {
         case invalidDPoPProof = "invalid_dpop_proof"
         case verificationFailed = "verification_failed"
         case cardRejected = "card_rejected"
+        case presentationRejected = "presentation_rejected"
         case rateLimited = "rate_limited"
         case unavailable
     }

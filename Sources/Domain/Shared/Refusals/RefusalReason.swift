@@ -79,6 +79,24 @@ package extension Refusal {
         case caller
         case partner
 
+        // What wallets present, as ``PresentationDefect`` describes it.
+
+        case undecryptable
+        case wrongKey = "wrong_key"
+        case notAsked = "not_asked"
+        case incomplete
+        case surplus
+        case issuerCertificate = "issuer_certificate"
+        case issuerSignature = "issuer_signature"
+        case digest
+        case revoked
+        case suspended
+        case statusUnknown = "status_unknown"
+        case unbound
+        case deviceSignature = "device_signature"
+        case replayed
+        case documentExpired = "document_expired"
+
         // Stores.
 
         /// The commit was sent, and its result did not arrive.
@@ -144,6 +162,8 @@ package extension Refusal {
     enum Subject: Sendable, CaseIterable {
         case algorithm, applicationID, barcode, callEndpoint, captcha, enrolmentToken, eventID, findableAddress
         case language, machineReadableZone, presence, presenceKey, pushEndpoint, recipient, webhookURL
+        /// The page or app that calls a wallet, and the way in which it does.
+        case origin, walletProtocol
         /// The id that the caller chose for a new object.
         case newID
         /// The blinded numbers of contacts.

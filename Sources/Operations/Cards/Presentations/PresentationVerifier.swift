@@ -3,6 +3,7 @@ import Cards
 import Domain
 import Encoding
 import Foundation
+import Synchronization
 import Tokens
 
 /// Verifies what wallets present, by the trusted issuers and by status lists that were fetched before. It reads no clock
@@ -11,6 +12,8 @@ package struct PresentationVerifier: Sendable {
     private let trust: IssuerTrust
     private let requirement: StatusRequirement
     private let lists: [FetchedList]
+    /// Notes the list that a rule looked for in vain.
+    private var missing: MissingList?
 
     /// A status list by the URI at which its issuer publishes it.
     package struct FetchedList: Sendable {
@@ -61,6 +64,28 @@ package extension PresentationVerifier {
         }
     }
 
+    /// Verifies an answer to a request, and fetches the status list of its credential if one is needed. That list is
+    /// named by an issuer whose signature has been verified. Nobody else chooses a URL.
+    ///
+    /// - Throws: the first defect.
+    func verify(
+        _ answer: Answer, to request: PresentationRequest, now: Date, fetching fetch: FetchStatusList
+    ) async throws(PresentationDefect) -> Verified {
+        let missing = MissingList()
+        var first = self
+        first.missing = missing
+        do throws(PresentationDefect) {
+            return try first.verify(answer, to: request, now: now)
+        } catch {
+            guard error.reason == .statusUnknown, let uri = missing.uri, let bytes = await fetch(uri) else {
+                throw error
+            }
+            return try PresentationVerifier(
+                trust: trust, status: requirement, lists: lists + [FetchedList(uri: uri, bytes: bytes)]
+            ).verify(answer, to: request, now: now)
+        }
+    }
+
     /// The result of every rule, for a report.
     ///
     /// - Throws: a defect of the form, after which no rule can be applied.
@@ -72,6 +97,15 @@ package extension PresentationVerifier {
         case .credential(let input): CredentialRules.all.results(input)
         }
     }
+}
+
+/// The URI of a status list that was not there.
+private final class MissingList: Sendable {
+    private let noted = Mutex<String?>(nil)
+
+    var uri: String? { noted.withLock { $0 } }
+
+    func note(_ uri: String) { noted.withLock { $0 = uri } }
 }
 
 extension PresentationVerifier {
@@ -145,6 +179,7 @@ extension PresentationVerifier {
     private func statusCheck(_ format: RequestedCredential.Format, _ now: Date) -> StatusCheck {
         StatusCheck(requirement) { reference, signer in
             guard let fetched = lists.first(where: { $0.uri.hasSameBytes(as: reference.uri) }) else {
+                missing?.note(reference.uri)
                 return .unknown("The status list at \(reference.uri.prefix(256)) is not available.")
             }
             let list: StatusList

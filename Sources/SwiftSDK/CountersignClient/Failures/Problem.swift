@@ -51,6 +51,7 @@ public struct Problem: Error, Sendable, Decodable {
         public static let invalidPresenceProof = Code(rawValue: "invalid_presence_proof")
         public static let verificationFailed = Code(rawValue: "verification_failed")
         public static let cardRejected = Code(rawValue: "card_rejected")
+        public static let presentationRejected = Code(rawValue: "presentation_rejected")
         public static let rateLimited = Code(rawValue: "rate_limited")
         public static let unavailable = Code(rawValue: "unavailable")
     }

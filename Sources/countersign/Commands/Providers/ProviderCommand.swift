@@ -11,7 +11,8 @@ struct ProviderCommand: AsyncParsableCommand {
         commandName: "provider", abstract: "Register providers, their keys, apps and client ids.",
         subcommands: [
             ProviderAddCommand.self, Set.self, List.self, Show.self, Disable.self, Enable.self, KeyCommand.self,
-            AppCommand.self, ClientCommand.self, ResourceCommand.self, StreamCommand.self,
+            AppCommand.self, ClientCommand.self, ResourceCommand.self, OriginCommand.self,
+            StreamCommand.self,
         ])
 
     struct Set: AdminCommand {

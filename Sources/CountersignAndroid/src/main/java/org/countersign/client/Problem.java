@@ -35,6 +35,7 @@ public final class Problem {
     public static final String INVALID_PRESENCE_PROOF = "invalid_presence_proof";
     public static final String VERIFICATION_FAILED = "verification_failed";
     public static final String CARD_REJECTED = "card_rejected";
+    public static final String PRESENTATION_REJECTED = "presentation_rejected";
     public static final String RATE_LIMITED = "rate_limited";
     public static final String UNAVAILABLE = "unavailable";
 

@@ -1,0 +1,62 @@
+/// Refusals of what wallets present.
+package extension Refusal {
+    static let walletsDisabled = Refusal(
+        .notFound, "The service accepts no wallets. The operator enables them in wallet.yaml.")
+
+    static let presentationFormUnknown = Refusal(
+        .malformedRequest, "The protocol is unknown. Send the protocol and the data that the wallet's answer has.",
+        about: .walletProtocol)
+
+    static let originUnregistered = Refusal(
+        .malformedRequest,
+        "The origin is not registered for this app. The operator registers it with `countersign provider origin add`.",
+        about: .origin)
+
+    static func originRegistered(_ origin: String) -> Refusal {
+        Refusal(.conflict, "\(origin) is already registered for the app.", state: "registered")
+    }
+
+    static func unknownOrigin(_ origin: String) -> Refusal {
+        Refusal(.notFound, "\(origin) is registered for no app of the provider. Check the spelling.")
+    }
+
+    static let unknownPresentation = Refusal(
+        .notFound, "This session has begun no such presentation. Begin one at POST /identity-cards/presentations.")
+
+    static let presentationAnswered = Refusal(
+        .conflict, "The request was answered already. Begin a new presentation.", state: "answered")
+
+    static let presentationExpired = Refusal(
+        .conflict, "The request has expired. Begin a new presentation.", state: "expired")
+
+    static func presentationRejected(_ defect: PresentationDefect) -> Refusal {
+        Refusal(.presentationRejected, defect.detail, reason: Reason(defect.reason))
+    }
+}
+
+package extension Refusal.Reason {
+    init(_ reason: PresentationDefect.Reason) {
+        self =
+            switch reason {
+            case .malformed: .malformed
+            case .undecryptable: .undecryptable
+            case .wrongKey: .wrongKey
+            case .notAsked: .notAsked
+            case .incomplete: .incomplete
+            case .surplus: .surplus
+            case .unknownIssuer: .unknownIssuer
+            case .issuerCertificate: .issuerCertificate
+            case .issuerSignature: .issuerSignature
+            case .digest: .digest
+            case .notYetValid: .notYetValid
+            case .expired: .expired
+            case .revoked: .revoked
+            case .suspended: .suspended
+            case .statusUnknown: .statusUnknown
+            case .unbound: .unbound
+            case .deviceSignature: .deviceSignature
+            case .replayed: .replayed
+            case .documentExpired: .documentExpired
+            }
+    }
+}

@@ -1,0 +1,15 @@
+import Foundation
+
+/// What wallets may present: `Policies/wallet.yaml`.
+package struct WalletPolicy: Sendable, Equatable {
+    /// Whether presentations can be begun. They need a certificate of the service for wallets, and trusted issuers.
+    package var enabled = false
+    /// From the beginning of a presentation to the answer of the wallet.
+    package var lifetime: TimeInterval = 300
+    /// How much the status of a credential matters.
+    package var status = StatusRequirement.ifPresent
+    /// Presentations that one user may begin in an hour.
+    package var openingsPerHour = 10
+
+    package init() {}
+}

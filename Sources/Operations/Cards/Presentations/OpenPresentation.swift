@@ -1,0 +1,138 @@
+import Cards
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+import Tokens
+
+/// A request to a wallet as its app hands it over, once for each way to a wallet.
+package struct OpenedPresentation: Sendable {
+    package let id: PresentationID
+    package let expiresAt: Date
+    /// For `openid4vp-v1-signed`: the request as a compact JWS.
+    package let requestObject: String
+    /// For `org-iso-mdoc`: the request, and what begins its session, in base64url.
+    package let deviceRequest: String
+    package let encryptionInfo: String
+}
+
+/// The keys for the answers to one request. Each way to a wallet has its own.
+struct PresentationKeys: Sendable {
+    let openID4VP: ResponseKey
+    let isoDocument: ResponseKey
+
+    static func generate() -> PresentationKeys {
+        PresentationKeys(openID4VP: .generate(), isoDocument: .generate())
+    }
+
+    /// The form that is encrypted.
+    var text: String { "\(openID4VP.numberText) \(isoDocument.numberText)" }
+}
+
+extension PresentationKeys {
+    /// Parses ``text``; `nil` for anything else.
+    init?(text: String) {
+        let numbers = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard numbers.count == 2, let first = ResponseKey(numberText: numbers[0]),
+            let second = ResponseKey(numberText: numbers[1])
+        else { return nil }
+        self.init(openID4VP: first, isoDocument: second)
+    }
+}
+
+package extension Service {
+    /// Begins a presentation: makes a request with a new nonce and new keys, which only this session may answer.
+    ///
+    /// - Parameter origin: the page or native app that will call the wallet.
+    /// - Throws: `Refusal` `not_found` if wallets are disabled; `malformed_request` for an origin that is not the app's;
+    ///   `conflict` for an identity before a phone number is proven; `rate_limited`.
+    func openPresentation(
+        _ wanted: Presentation.Wanted, origin: String, for session: Session
+    ) async throws -> OpenedPresentation {
+        let wallet = try requireWallet()
+        guard let origin = WalletOrigin(origin) else { throw Refusal.originUnregistered }
+        let policy = policy[\.wallet]
+        let (now, personal) = (environment.now(), keys.personal)
+        let presentation = Presentation(
+            id: environment.newIdentifier(), userID: session.userID, deviceID: session.deviceID,
+            sessionID: session.id, wanted: wanted, state: .open,
+            nonce: environment.randomBytes(Presentation.nonceLength), origin: origin.text, reason: nil, attempts: 0,
+            createdAt: now, expiresAt: now.addingTimeInterval(policy.lifetime))
+        let keys = PresentationKeys.generate()
+        let opened = try Self.requests(presentation, keys, wallet)
+        let registered = AppOrigin(applicationID: session.applicationID, origin: origin)
+        try await act(for: session) { transaction, holder, _ in
+            guard try WalletOriginRepository(transaction).contains(registered) else {
+                throw Refusal.originUnregistered
+            }
+            guard wanted != .identity || holder.user.assurance >= .phone else { throw Refusal.phoneRequired }
+            let records = PresentationRepository(transaction)
+            let open = try records.expiriesOfOpen(of: session.userID)
+            if open.count >= Presentation.maximumOpen, let first = open.first {
+                throw Refusal.tooMany(
+                    "open presentations",
+                    retryAfter: max(1, Int(saturating: first.timeIntervalSince(transaction.now).rounded(.up))))
+            }
+            try RateRepository(transaction).countExactly(
+                "presentation \(session.userID)", limit: RateLimit(count: policy.openingsPerHour, per: 3600))
+            let dataKey = try DataKeyRepository(transaction, keys: personal).findOrCreate(session.userID)
+            try records.insert(
+                .init(
+                    presentation: presentation,
+                    sealedKey: try dataKey.seal(keys.text, in: .presentationKey, of: presentation.id)))
+        }
+        return opened
+    }
+
+    private static func requests(
+        _ presentation: Presentation, _ keys: PresentationKeys, _ wallet: Wallet
+    ) throws -> OpenedPresentation {
+        let request = RequestObject(
+            for: presentation, query: WalletQuery.credentials(for: presentation.wanted), key: keys.openID4VP)
+        let device = try DocumentRequest(
+            for: presentation, credential: WalletQuery.isoDocument(for: presentation.wanted),
+            point: keys.isoDocument.point)
+        return OpenedPresentation(
+            id: presentation.id, expiresAt: presentation.expiresAt,
+            requestObject: try request.signed(by: wallet.reader),
+            deviceRequest: try device.signed(by: wallet.reader), encryptionInfo: device.encryptionInfo)
+    }
+
+    /// A presentation as the session that began it sees it.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    func readPresentation(
+        _ text: String, for session: Session
+    ) async throws -> (progress: Presentation.Progress, reason: String?) {
+        let now = environment.now()
+        return try await read { transaction in
+            guard let id = PresentationID(text[...]),
+                let found = try PresentationRepository(transaction).find(id, of: session)?.presentation
+            else { throw Refusal.unknownPresentation }
+            return (found.progress(at: now), found.reason)
+        }
+    }
+
+    /// Deletes a presentation. What an answer has stored stays.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    func deletePresentation(_ text: String, for session: Session) async throws {
+        guard let id = PresentationID(text[...]) else { throw Refusal.unknownPresentation }
+        try await act(for: session) { transaction, _, _ in
+            guard try PresentationRepository(transaction).delete(id, of: session) else {
+                throw Refusal.unknownPresentation
+            }
+        }
+    }
+}
+
+extension Service {
+    /// What verifies wallets.
+    ///
+    /// - Throws: `Refusal` `not_found` if the policy does not enable wallets.
+    func requireWallet() throws(Refusal) -> Wallet {
+        guard policy[\.wallet].enabled, let wallet else { throw Refusal.walletsDisabled }
+        return wallet
+    }
+}

@@ -1,0 +1,142 @@
+import Crypto
+import Domain
+import Encoding
+import Foundation
+
+/// A request to a wallet as OpenID4VP 1.0 has it over the Digital Credentials API (Annex A), signed by the service.
+package struct RequestObject: Sendable {
+    private let query: [RequestedCredential]
+    private let origin: String
+    private let nonce: String
+    private let key: ResponseKey
+
+    /// - Parameter key: the key for which the wallet encrypts its answer.
+    package init(for presentation: Presentation, query: [RequestedCredential], key: ResponseKey) {
+        self.query = query
+        self.key = key
+        origin = presentation.origin
+        nonce = presentation.nonceText
+    }
+}
+
+package extension RequestObject {
+    /// The compact JWS, ES256. HAIP 1.0 requires the certificate as the name of the sender.
+    func signed(by reader: WalletReader) throws -> String {
+        let header = JSONValue.object([
+            "alg": .string("ES256"), "typ": .string("oauth-authz-req+jwt"),
+            "x5c": .array(reader.certificates.map { .string(Data($0).base64EncodedString()) }),
+        ])
+        let input = [header, payload(of: reader)].map { Base64URL.encode(Array($0.jsonText.utf8)) }
+            .joined(separator: ".")
+        let signature = try reader.key.signature(for: Data(input.utf8))
+        return input + "." + Base64URL.encode(Array(signature.rawRepresentation))
+    }
+
+    private func payload(of reader: WalletReader) -> JSONValue {
+        .object([
+            "aud": .string("https://self-issued.me/v2"), "client_id": .string(Self.clientID(of: reader)),
+            "response_type": .string("vp_token"), "response_mode": .string("dc_api.jwt"),
+            "expected_origins": .array([.string(origin)]), "nonce": .string(nonce), "dcql_query": dcql,
+            "client_metadata": metadata,
+        ])
+    }
+
+    /// The digest of the service's certificate, with its prefix (`x509_hash`, OpenID4VP 1.0 §5.9.3).
+    private static func clientID(of reader: WalletReader) -> String {
+        "x509_hash:" + Digest256.of(reader.certificates.first ?? []).base64URL
+    }
+
+    /// The query (§6). One credential is enough, whichever it is.
+    private var dcql: JSONValue {
+        .object([
+            "credentials": .array(query.map(Self.dcql)),
+            "credential_sets": .array([
+                .object(["options": .array(query.map { .array([.string($0.id)]) })])
+            ]),
+        ])
+    }
+
+    private static func dcql(_ credential: RequestedCredential) -> JSONValue {
+        let isDocument = credential.format == .mobileDocument
+        let meta: JSONValue =
+            isDocument
+            ? .object(["doctype_value": .string(credential.type)])
+            : .object(["vct_values": .array([.string(credential.type)])])
+        let claims = credential.claims.map { path in
+            JSONValue.object([
+                "path": .array(path.map { .string($0) }),
+                "intent_to_retain": isDocument ? .bool(WalletQuery.isRetained(path)) : nil,
+            ])
+        }
+        return .object([
+            "id": .string(credential.id), "format": .string(credential.format.rawValue), "meta": meta,
+            "claims": .array(claims),
+        ])
+    }
+
+    /// What the service can verify (§11.1), and the key of this request alone.
+    private var metadata: JSONValue {
+        func numbers(_ values: Int64...) -> JSONValue { .array(values.map { .integer($0) }) }
+        let es256 = JSONValue.array([.string("ES256")])
+        return .object([
+            "jwks": .object(["keys": .array([key.webKey])]),
+            "vp_formats_supported": .object([
+                RequestedCredential.Format.mobileDocument.rawValue: .object([
+                    "issuerauth_alg_values": numbers(-7, -9, -35, -51), "deviceauth_alg_values": numbers(-7, -9),
+                ]),
+                RequestedCredential.Format.selectiveDisclosure.rawValue: .object([
+                    "sd-jwt_alg_values": es256, "kb-jwt_alg_values": es256,
+                ]),
+            ]),
+            "encrypted_response_enc_values_supported": .array(
+                ContentEncryption.allCases.map { .string($0.rawValue) }),
+        ])
+    }
+}
+
+package extension ResponseKey {
+    /// A key whose id is its thumbprint.
+    ///
+    /// - Parameter number: the private number in base64url, as ``numberText`` gives it.
+    init?(numberText number: String) {
+        guard let bytes = Base64URL.decode(number),
+            let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: bytes)
+        else { return nil }
+        self.init(key)
+    }
+
+    /// A new key, for one request only.
+    static func generate() -> ResponseKey { ResponseKey(P256.KeyAgreement.PrivateKey()) }
+
+    private init(_ key: P256.KeyAgreement.PrivateKey) {
+        let unnamed = ResponseKey(id: "", privateKey: key)
+        self.init(id: Base64URL.encode(unnamed.thumbprint), privateKey: key)
+    }
+
+    /// The private number in base64url. It is only ever stored encrypted.
+    var numberText: String { Base64URL.encode(Array(privateKey.rawRepresentation)) }
+
+    /// The public key, uncompressed: 65 bytes.
+    var point: [UInt8] { Array(privateKey.publicKey.x963Representation) }
+
+    fileprivate var webKey: JSONValue {
+        guard case .object(let members) = PublicKey.Numbers.p256(point: point).webKey else { return .null }
+        let others: [JSONMember] = [
+            JSONMember(name: "kid", value: .string(id)), JSONMember(name: "use", value: .string("enc")),
+            JSONMember(name: "alg", value: .string("ECDH-ES")),
+        ]
+        return .object(members + others)
+    }
+}
+
+package extension PresentedCredential {
+    /// The holder, as an EU PID names the person (`urn:eudi:pid:1`).
+    var identity: PresentedIdentity {
+        func text(_ name: String) -> String? { self[[name]]?.text }
+        return PresentedIdentity(
+            source: .selectiveDisclosure, kind: .identification, familyName: text("family_name"),
+            givenName: text("given_name"), dateOfBirth: text("birthdate").flatMap { CalendarDate($0) }, issuedOn: nil,
+            expiresOn: text("date_of_expiry").flatMap { CalendarDate($0) }, documentNumber: text("document_number"),
+            country: signer.country, jurisdiction: nil)
+    }
+}

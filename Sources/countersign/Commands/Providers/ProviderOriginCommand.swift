@@ -1,0 +1,76 @@
+import ArgumentParser
+import Domain
+import Encoding
+import Operations
+
+struct OriginCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "origin",
+        abstract: "List, add and remove the web pages and native apps that may call wallets.",
+        subcommands: [List.self, Add.self, Remove.self])
+
+    struct List: AdminCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the origins of a provider's apps.",
+            example: "provider origin list acme")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The provider's slug or id.") var provider: String
+
+        func report(_ admin: Admin) async throws -> Report {
+            Report(
+                try await admin.administration.listOrigins(of: provider),
+                [
+                    Field("origin", column: "ORIGIN") { $0.origin.text },
+                    Field("app_id", column: "APP") { $0.applicationID },
+                ])
+        }
+    }
+
+    struct Add: AdminCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add an origin to the apps of a provider.",
+            discussion: "A wallet shows it to its user, and answers no other caller.",
+            example: "provider origin add acme https://app.acme.example")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The provider's slug or id.") var provider: String
+        @Argument(help: "https:// with a host, or android:apk-key-hash: with the digest of a certificate.")
+        var origin: String
+        @Option(help: "The only app that gets it, by its id or its beginning.") var app: TypedID<Kind.Application>?
+
+        func report(_ admin: Admin) async throws -> Report {
+            let origin = try OriginCommand.read(origin)
+            try await admin.administration.addOrigin(origin, to: provider, app: app)
+            return Report("\(origin.text) is added.", json: [.json("added", origin.text)])
+        }
+    }
+
+    struct Remove: AdminCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove an origin from all apps of a provider.",
+            example: "provider origin remove acme https://app.acme.example")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The provider's slug or id.") var provider: String
+        @Argument(help: "The origin.") var origin: String
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
+
+        func report(_ admin: Admin) async throws -> Report {
+            let origin = try OriginCommand.read(origin)
+            let admin = admin.administration
+            try await dryRun
+                ? admin.previewRemoval(of: origin, of: provider) : admin.removeOrigin(origin, of: provider)
+            return Report(
+                "\(origin.text) \(dryRun ? "would be" : "is") removed.",
+                json: [.json("removed", dryRun ? nil : origin.text), .json("dry_run", dryRun)]
+            ).noting(previewNote(dryRun))
+        }
+    }
+
+    private static func read(_ text: String) throws(CommandFailure) -> WalletOrigin {
+        guard let origin = WalletOrigin(text) else {
+            throw CommandFailure(
+                "The origin must be https:// with a host and no path, or android:apk-key-hash: with 32 bytes in base64url.",
+                exitCode: .usage)
+        }
+        return origin
+    }
+}

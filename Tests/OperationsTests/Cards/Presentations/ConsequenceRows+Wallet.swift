@@ -1,0 +1,53 @@
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Operations
+
+extension ConsequenceTests {
+    private static func open(_ world: ConsequenceWorld) async throws -> OpenedPresentation {
+        try await world.fixture.admin.addOrigin(try PresentationBench.origin(), to: "test", app: nil)
+        return try await world.fixture.context.openPresentation(
+            .over18, origin: StandInWallet.origin, for: world.alice.session)
+    }
+
+    static let walletRows: [Row] = [
+        .service("OpenPresentation") { world in
+            try await world.fixture.admin.addOrigin(try PresentationBench.origin(), to: "test", app: nil)
+            return { node in
+                _ = try await node.context.openPresentation(
+                    .over18, origin: StandInWallet.origin, for: world.alice.session)
+            }
+        },
+        .service("AnswerPresentation", audit: ["age_proven"], notices: ["user_level"], here: [.dropsLevel]) { world in
+            let opened = try await open(world)
+            let received = ReceivedRequest(opened, by: .openID4VP)
+            var mint = DocumentMint(world.fixture.wallet.issuer)
+            mint.elements = [("age_over_18", .bool(true))]
+            let answer = try received.answer(presenting: try mint.response(to: received.request()))
+            return { node in
+                _ = try await node.context.answerPresentation(
+                    opened.id.description, answer, for: world.alice.session)
+            }
+        },
+        .service("DeletePresentation") { world in
+            let opened = try await open(world)
+            return { node in
+                try await node.context.deletePresentation(opened.id.description, for: world.alice.session)
+            }
+        },
+        .admin(
+            "AddOrigin", audit: ["provider_changed"], notices: ["provider_keys"], effects: [.dropsProvider]
+        ) { world in
+            let origin = try PresentationBench.origin()
+            return { _ in try await world.fixture.admin.addOrigin(origin, to: "test", app: nil) }
+        },
+        .admin(
+            "RemoveOrigin", audit: ["provider_changed"], notices: ["provider_keys"], effects: [.dropsProvider]
+        ) { world in
+            let origin = try PresentationBench.origin()
+            try await world.fixture.admin.addOrigin(origin, to: "test", app: nil)
+            return { _ in try await world.fixture.admin.removeOrigin(origin, of: "test") }
+        },
+    ]
+}
