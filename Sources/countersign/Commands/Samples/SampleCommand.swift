@@ -6,7 +6,8 @@ import Foundation
 
 struct SampleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sample", abstract: "Print samples for developers.", subcommands: [Card.self])
+        commandName: "sample", abstract: "Print samples for developers.",
+        subcommands: [Card.self, SampleWalletCommand.self])
 
     struct Card: ReportingCommand {
         static let configuration = CommandConfiguration(
