@@ -12,10 +12,10 @@ struct Call: Sendable {
     /// The token of the session that it is made in, for the user's session.
     private(set) var sessionToken: String?
 
-    /// A repeatable call with a body. Equal bodies have equal bytes.
-    init(_ method: HTTPRequest.Method, _ path: String, body: some Encodable) {
+    /// A call with a body, repeatable unless it says otherwise. Equal bodies have equal bytes.
+    init(_ method: HTTPRequest.Method, _ path: String, body: some Encodable, isRepeatable: Bool = true) {
         request = HTTPRequest(method: method, scheme: "https", authority: nil, path: path)
-        isRepeatable = true
+        self.isRepeatable = isRepeatable
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         self.body = try? encoder.encode(body)
