@@ -139,6 +139,12 @@ let package = Package(
             ] + nio,
             exclude: ["openapi.json"],
             swiftSettings: strictSettings),
+        .target(
+            name: "Console",
+            dependencies: [
+                encoding, crypto, .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strictSettings),
         .executableTarget(
             name: "countersign",
             dependencies: [
@@ -258,6 +264,12 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ] + nio,
+            swiftSettings: strictSettings),
+        .testTarget(
+            name: "ConsoleTests",
+            dependencies: [
+                encoding, "Console", "Fixtures", crypto, .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             swiftSettings: strictSettings),
         .testTarget(
             name: "CountersignClientTests",

@@ -16,6 +16,7 @@ struct DependencyRuleTests {
             "Repositories",
         ],
         "Herald": ["Encoding"], "API": ["Encoding", "Traces", "Domain", "Operations", "Herald"],
+        "Console": ["Encoding"],
         "SampleProvider": ["CJWT"], "CountersignClient": ["Encoding", "Herald"],
         "CountersignSync": ["CountersignClient"], "Samples": [],
     ]
