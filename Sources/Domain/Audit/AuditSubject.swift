@@ -12,8 +12,8 @@ package struct AuditSubject: Sendable, Equatable, CustomStringConvertible {
 package extension AuditSubject {
     /// The word before the id in the stored form.
     enum Kind: String, Sendable, CaseIterable {
-        case app, archive, ban, certificate, country, device, key, message, prefix, provider, session, stream, user
-        case users
+        case administrator, app, archive, ban, certificate, country, device, key, message, prefix, provider, session
+        case stream, user, users
         case wrappingKey = "wrapping key"
     }
 

@@ -59,6 +59,12 @@ package enum DomainEvent: Sendable {
     case deviceBanned(DeviceID)
     case deviceUnbanned(DeviceID)
 
+    // Administrators
+    case administratorAdded(Administrator)
+    case administratorRemoved(Administrator)
+    /// The administrator has a new certificate; the former ones are revoked.
+    case administratorRenewed(Administrator)
+
     /// The outbox has a new message.
     case messageQueued
     /// An event was added to a stream, or an event that waits in it may now be sent.

@@ -115,6 +115,8 @@ package extension Kind {
     /// One user's request to message another.
     enum Authorization: Sendable {}
     enum Ban: Sendable {}
+    /// A person who administers the service.
+    enum Administrator: Sendable {}
     /// A process that serves a store.
     enum Node: Sendable {}
     /// A stream of messages between users.
@@ -152,6 +154,8 @@ package typealias PresentationID = Identifier<Kind.Presentation>
 package typealias AuthorizationID = Identifier<Kind.Authorization>
 /// Names one ban, to admins.
 package typealias BanID = Identifier<Kind.Ban>
+/// Names an administrator in the store and in the audit log.
+package typealias AdministratorID = Identifier<Kind.Administrator>
 /// Names a process that serves a store, from its start to its end.
 package typealias NodeID = Identifier<Kind.Node>
 /// Names a stream of messages; made by the app of the user who opened it.

@@ -9,7 +9,7 @@ package extension Administration {
     /// - Parameter mayBeNew: whether a whole id without entries is accepted, because entries may follow.
     /// - Throws: `Refusal` `not_found` if no entry is about it, `conflict` if several ids begin with the text.
     func auditSubjects(meantBy text: String, mayBeNew: Bool = false) async throws -> [String] {
-        try await read { transaction in
+        try await read(.audit) { transaction in
             let records = AuditChainRepository(transaction)
             let whole = AuditSubject.meant(by: text)
             let known = try whole.filter { try records.has(subject: $0) }

@@ -16,7 +16,7 @@ package extension Administration {
     func previewBan(_ order: BanOrder, by policy: BanPolicy = BanPolicy()) async throws -> BanImpact {
         let id: BanID = environment.newIdentifier()
         let planner = BanPlanner(keys: try personalKeys(), policy: policy)
-        return try await read { transaction in
+        return try await read(.manage) { transaction in
             try planner.plan(order, as: ban(order, id, at: transaction.now), in: transaction).impact
         }
     }
@@ -32,7 +32,7 @@ package extension Administration {
     ) async throws -> (ban: Ban, impact: BanImpact) {
         let id: BanID = environment.newIdentifier()
         let keys = try personalKeys()
-        return try await write { transaction, events in
+        return try await write(.manage) { transaction, events in
             let ban = ban(order, id, at: transaction.now)
             let plan = try BanPlanner(keys: keys, policy: policy).plan(order, as: ban, in: transaction)
             if let limit, plan.impact.users.count > limit {

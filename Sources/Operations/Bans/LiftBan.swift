@@ -12,7 +12,7 @@ package extension Administration {
     func liftBan(_ id: BanID, note: String) async throws -> Ban {
         try Ban.requirePlain(note: note)
         let keys = try personalKeys()
-        return try await write { transaction, events in
+        return try await write(.manage) { transaction, events in
             try lift(try BanRepository(transaction).require(id), note: note, keys, in: transaction, &events)
         }
     }
@@ -21,7 +21,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if it has already ended.
     func previewLift(of id: BanID) async throws -> Ban {
-        try await read { transaction in
+        try await read(.manage) { transaction in
             let ban = try BanRepository(transaction).require(id)
             guard ban.isActive(at: transaction.now) else { throw Self.over(ban, at: transaction.now) }
             return ban
@@ -34,7 +34,7 @@ package extension Administration {
     ///   another way.
     func previewLift(on target: BanTarget) async throws -> [Ban] {
         let keys = try personalKeys()
-        return try await read { try find(target, keys, in: $0) }
+        return try await read(.manage) { try find(target, keys, in: $0) }
     }
 
     /// Lifts every active ban that names a subject.
@@ -44,7 +44,7 @@ package extension Administration {
     func liftBans(on target: BanTarget, note: String) async throws -> [Ban] {
         try Ban.requirePlain(note: note)
         let keys = try personalKeys()
-        return try await write { transaction, events in
+        return try await write(.manage) { transaction, events in
             try find(target, keys, in: transaction).map { try lift($0, note: note, keys, in: transaction, &events) }
         }
     }

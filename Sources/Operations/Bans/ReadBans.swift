@@ -19,7 +19,7 @@ package extension Administration {
     func listBans(
         isActive: Bool, limit: Int, after cursor: String? = nil
     ) async throws -> [BanSummary] {
-        try await read { transaction in
+        try await read(.manage) { transaction in
             let records = BanRepository(transaction)
             return try records.list(isActive: isActive, limit: limit, after: cursor).map {
                 BanSummary(ban: $0, entries: try records.entries(of: $0.id))
@@ -33,7 +33,7 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`.
     func readBan(_ id: BanID) async throws -> (summary: BanSummary, note: String?, liftNote: String?) {
         let keys = try personalKeys()
-        return try await write { transaction, events in
+        return try await write(.manage) { transaction, events in
             let records = BanRepository(transaction)
             let ban = try records.require(id)
             let maintenance = BanMaintenance(transaction)
@@ -51,7 +51,7 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found` for an unknown user or device.
     func banHistory(of target: BanTarget) async throws -> [BanSummary] {
         let keys = try personalKeys()
-        return try await read { transaction in
+        return try await read(.manage) { transaction in
             let records = BanRepository(transaction)
             var seen: Set<BanID> = []
             let found = try records.entries(on: try target.subjects(keys: keys, in: transaction)).map(\.ban)
@@ -69,7 +69,7 @@ package extension Administration {
     ///
     /// - Parameter lifted: bans that have been lifted or have expired.
     func remainingBans(after lifted: [Ban]) async throws -> [Ban] {
-        try await read { transaction in
+        try await read(.manage) { transaction in
             let records = BanRepository(transaction)
             let subjects = try Set(lifted.flatMap { try records.entries(of: $0.id) }.map(\.subject))
             var seen = Set(lifted.map(\.id))

@@ -9,6 +9,7 @@ package struct Caches: Sendable {
     package let providers: ProviderCache
     package let lastUses = LastUses()
     package let signIns = SignInRecords()
+    let administrators: AdministratorCache
     let levels = AssuranceCache()
     let bearers = VerifiedBearers()
     let issuers = IssuerCache()
@@ -18,6 +19,7 @@ package struct Caches: Sendable {
         sessions = SessionCache(store: store)
         certificates = CertificateCache(store: store)
         providers = ProviderCache(store: store)
+        administrators = AdministratorCache(store: store)
     }
 }
 

@@ -52,7 +52,7 @@ package extension Administration {
     ) async throws {
         let keys = try personalKeys()
         try PlainText.require(reason, about: .reason, bytes: 0...4096, for: .note)
-        try await write { transaction, events in
+        try await write(.review) { transaction, events in
             let entry = try IdentityCardRepository(transaction).require(id)
             guard let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID) else {
                 throw Refusal.cardOfErasedUser

@@ -47,7 +47,7 @@ package extension Administration {
     /// - Parameter cursor: the id of the last card on the previous page.
     /// - Throws: `Refusal` `not_found` for a cursor that no longer exists.
     func listCardsInReview(limit: Int, after cursor: IdentityCardID? = nil) async throws -> [WaitingCard] {
-        try await read { transaction in
+        try await read(.review) { transaction in
             try IdentityCardRepository(transaction).listInReview(limit: limit, after: cursor).map { entry in
                 (
                     id: entry.id, userID: entry.userID, submittedAt: entry.submittedAt,
@@ -62,7 +62,7 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`.
     func readCardInReview(_ id: IdentityCardID) async throws -> CardInReview {
         let keys = try personalKeys()
-        return try await write { transaction, events in
+        return try await write(.review) { transaction, events in
             let entry = try IdentityCardRepository(transaction).require(id)
             events.record(
                 .personalDataRead(subject: AuditSubject(.user, entry.userID), detail: "card \(id)"), by: actor,

@@ -18,7 +18,7 @@ package extension Administration {
     func listDevices(
         limit: Int, after cursor: String? = nil, user: String? = nil
     ) async throws -> [DeviceRepository.Summary] {
-        try await read { transaction in
+        try await read(.manage) { transaction in
             let devices = DeviceRepository(transaction)
             guard let user else { return try devices.list(limit: limit, after: cursor) }
             return try devices.list(
@@ -30,7 +30,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func readDevice(_ id: DeviceID) async throws -> DeviceDetail {
-        try await read { transaction in
+        try await read(.manage) { transaction in
             let devices = DeviceRepository(transaction)
             guard let summary = try devices.find(id) else { throw Refusal.unknownDevice(id) }
             return (
@@ -46,7 +46,7 @@ package extension Administration {
     /// - Parameter cursor: the serial number of the last certificate on the previous page.
     /// - Throws: `Refusal` `not_found` for a cursor that no longer exists.
     func listCertificates(limit: Int, after cursor: String? = nil) async throws -> [DeviceCertificate] {
-        try await read { try CertificateRepository($0).list(limit: limit, after: cursor) }
+        try await read(.manage) { try CertificateRepository($0).list(limit: limit, after: cursor) }
     }
 
     /// The certificate with a serial number in any usual form, or the only one whose number begins with it, and its
@@ -57,7 +57,7 @@ package extension Administration {
         serial: String
     ) async throws -> (certificate: DeviceCertificate, successors: [DeviceCertificate]) {
         let unknown = Refusal.unknownCertificate(serial: serial)
-        return try await read { transaction in
+        return try await read(.manage) { transaction in
             let records = CertificateRepository(transaction)
             let whole = try IssuedCertificate.canonicalSerial(serial).flatMap { try records.find(serial: $0) }
             guard let certificate = try whole ?? Self.only(serial, among: records) else { throw unknown }

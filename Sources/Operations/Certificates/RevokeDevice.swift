@@ -9,7 +9,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func previewRevocation(of id: DeviceID) async throws -> (serials: [String], sessionsEnded: CountedSessions) {
-        try await read { transaction in
+        try await read(.manage) { transaction in
             let certificates = try CertificateRepository(transaction).list(deviceID: id)
             guard !certificates.isEmpty else { throw Refusal.unknownDevice(id) }
             let present = certificates.filter { $0.revoked == nil }
@@ -25,7 +25,7 @@ package extension Administration {
     func revokeDevice(
         _ id: DeviceID, reason: RevocationReason
     ) async throws -> (serials: [String], sessionsEnded: CountedSessions) {
-        return try await write { transaction, events in
+        return try await write(.manage) { transaction, events in
             let records = CertificateRepository(transaction)
             let certificates = try records.list(deviceID: id)
             guard !certificates.isEmpty else { throw Refusal.unknownDevice(id) }
@@ -59,7 +59,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if it is already revoked.
     func revokeCertificate(serial: String, reason: RevocationReason) async throws {
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             try RevokeCertificate(reason: reason, actor: actor, transaction: transaction)(serial: serial, &events)
         }
     }

@@ -27,7 +27,7 @@ package extension Administration {
             id: environment.newIdentifier(), slug: slug, name: name, account: account, avatarHosts: avatarHosts,
             createdAt: environment.now(), disabledAt: nil, tokenAlgorithm: tokenAlgorithm, issuer: issuer)
         let application = Application(id: environment.newIdentifier(), providerID: provider.id, name: name)
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let providers = ProviderRepository(transaction)
             for audience in issuer.audiences {
                 guard try providers.find(issuer: issuer.url, audience: audience) == nil else {

@@ -9,7 +9,7 @@ package extension Administration {
     /// - Returns: the issuer with all of its clients.
     /// - Throws: `Refusal` `not_found`, `malformed_request`, `conflict`.
     func addIssuerClients(_ clients: ProviderIssuer.Clients, to name: String) async throws -> ProviderIssuer {
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let providers = ProviderRepository(transaction)
             var (provider, issuer) = try providers.requireIssuer(name)
             for audience in clients.audiences {
@@ -35,7 +35,7 @@ package extension Administration {
     func removeIssuerClients(
         _ clients: ProviderIssuer.Clients, from name: String, allowingAnyParty: Bool
     ) async throws -> ProviderIssuer {
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let providers = ProviderRepository(transaction)
             var (provider, issuer) = try providers.requireIssuer(name)
             issuer = try issuer.removing(clients, allowingAnyParty: allowingAnyParty)
@@ -61,7 +61,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`; `malformed_request` for a provider without an issuer.
     func issuerClients(of name: String) async throws -> ProviderIssuer {
-        try await read { try ProviderRepository($0).requireIssuer(name).issuer }
+        try await read(.manage) { try ProviderRepository($0).requireIssuer(name).issuer }
     }
 }
 

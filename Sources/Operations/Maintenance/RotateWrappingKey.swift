@@ -35,7 +35,7 @@ package extension RotateWrappingKey {
 
     /// Reads the progress of the newest version.
     func progress() async throws -> Progress {
-        try await context.read { transaction in
+        try await context.read(.manage) { transaction in
             let records = DataKeyRepository(transaction, keys: keys)
             let version = keys.currentWrappingVersion
             let counts = [
@@ -52,7 +52,7 @@ package extension RotateWrappingKey {
     /// Puts the newest version into force. Nodes without it reload their keys before they make a data key.
     func putInForce() async throws {
         let (keys, actor) = (keys, context.actor)
-        try await context.write { transaction, events in
+        try await context.write(.manage) { transaction, events in
             let version = keys.currentWrappingVersion
             guard try DataKeyRepository(transaction, keys: keys).putInForce(version) else {
                 return
@@ -121,7 +121,7 @@ package extension RotateWrappingKey {
     /// The versions among some that no data uses and that will not be used again. They may be removed permanently.
     func takeLeave(of versions: Set<Int>) async throws -> Set<Int> {
         let (keys, actor) = (keys, context.actor)
-        return try await context.write { transaction, events in
+        return try await context.write(.manage) { transaction, events in
             let records = DataKeyRepository(transaction, keys: keys)
             let inForce = try records.versionInForce()
             let unused = versions.filter { $0 < inForce }.subtracting(try records.countByVersion().keys)

@@ -9,8 +9,9 @@ import Repositories
 ///
 /// All sessions end, nonces get a new generation, unsent messages are dropped. If the replaced store can still be read,
 /// its later erasures, bans and revocations are replayed. These include certificates, provider keys, disabled
-/// providers, messages and streams deleted for all or for one user, and permissions that users revoked. They also include receivers, URLs and
-/// client ids that providers lost, spent one-time tokens, and the number of the revocation list.
+/// providers, messages and streams deleted for all or for one user, and permissions that users revoked. They also include
+/// removals of administrators, receivers, URLs and client ids that providers lost, spent one-time tokens, and the number
+/// of the revocation list.
 package struct RestoreStore: Sendable {
     private let restored: any Database
     private let replaced: (any Database)?
@@ -110,6 +111,7 @@ package extension RestoreStore {
         let withdrawals: ReplayWithdrawals
         let receivers: ReplayReceivers
         let clients: ReplayIssuerClients
+        let administrators: ReplayAdministrators
         let streams: [(id: MessageStreamID, at: Date)]
         let messages: [StreamMessageRepository.Deletion]
         let copies: [MessageMetadataRepository.DeletedCopy]
@@ -131,6 +133,7 @@ package extension RestoreStore {
             withdrawals = try ReplayWithdrawals(of: transaction)
             receivers = try ReplayReceivers(of: transaction)
             clients = try ReplayIssuerClients(of: transaction)
+            administrators = try ReplayAdministrators(of: transaction)
             streams = try MessageStreamRepository(transaction).deletions()
             messages = try StreamMessageRepository(transaction).deletions()
             copies = try MessageMetadataRepository(transaction).deletedCopies()
@@ -168,6 +171,12 @@ package extension RestoreStore {
             try audit.append(
                 .providerDisabled, subject: AuditSubject(.provider, provider.id), actor: actor,
                 detail: "again after a restore", id: environment.newUUID())
+        }
+        for one in try losses.administrators(in: transaction) {
+            try audit.append(
+                one.removedAt == nil ? .administratorAdded : .administratorRemoved,
+                subject: AuditSubject(.administrator, one.id), actor: actor,
+                detail: "\(one.name), role \(one.role.rawValue), again after a restore", id: environment.newUUID())
         }
         for (identifier, expiry) in losses.spent { try records.spend(identifier, until: expiry) }
         for (id, time) in losses.streams { _ = try MessageStreamRepository(transaction).delete(id, at: time) }

@@ -25,7 +25,7 @@ package extension Administration {
     func listOutbox(
         _ state: OutboxMessage.State?, of user: String? = nil, limit: Int, after cursor: String? = nil
     ) async throws -> [OutboxMessage] {
-        try await read { transaction in
+        try await read(.manage) { transaction in
             let user = try user.map { try UserSummary.find($0, in: transaction).user.id }
             return try OutboxRepository(transaction).list(state, of: user, limit: limit, after: cursor)
         }
@@ -35,7 +35,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found` for a user.
     func previewRetry(of user: String? = nil) async throws -> Int {
-        try await read { transaction in
+        try await read(.manage) { transaction in
             let user = try user.map { try UserSummary.find($0, in: transaction).user.id }
             return try OutboxRepository(transaction).countRetriable(of: user)
         }
@@ -52,7 +52,7 @@ package extension Administration {
         var last: OutboxRepository.Retriable?
         var retried = 0
         while true {
-            let found = try await write { [last] transaction, events in
+            let found = try await write(.manage) { [last] transaction, events in
                 let records = OutboxRepository(transaction)
                 let user = try name.map { try UserSummary.find($0, in: transaction).user.id }
                 let found = try records.listRetriable(of: user, limit: 200, after: last)
@@ -73,7 +73,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if it is not dead or has expired.
     func retryMessage(_ id: OutboxMessageID) async throws -> OutboxMessage {
-        return try await write { transaction, events in
+        return try await write(.manage) { transaction, events in
             let records = OutboxRepository(transaction)
             let message = try Self.retriable(id, records, at: transaction.now)
             try records.restart(id)
@@ -86,7 +86,7 @@ package extension Administration {
     ///
     /// - Throws: as ``retryMessage(_:)``.
     func previewRetry(of id: OutboxMessageID) async throws -> OutboxMessage {
-        try await read { try Self.retriable(id, OutboxRepository($0), at: $0.now) }
+        try await read(.manage) { try Self.retriable(id, OutboxRepository($0), at: $0.now) }
     }
 
     private static func retriable(
@@ -102,7 +102,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if it was sent or has ended otherwise.
     func dropMessage(_ id: OutboxMessageID) async throws -> OutboxMessage {
-        return try await write { transaction, events in
+        return try await write(.manage) { transaction, events in
             let records = OutboxRepository(transaction)
             let message = try Self.find(id, records)
             try records.drop(id)
@@ -115,7 +115,7 @@ package extension Administration {
     ///
     /// - Throws: as the change itself.
     func previewDrop(of id: OutboxMessageID) async throws -> OutboxMessage {
-        try await read { try Self.find(id, OutboxRepository($0)) }
+        try await read(.manage) { try Self.find(id, OutboxRepository($0)) }
     }
 
     private static func find(_ id: OutboxMessageID, _ records: OutboxRepository) throws -> OutboxMessage {

@@ -180,7 +180,7 @@ package extension Administration {
     func listThinnedTexts(
         limit: Int, after cursor: String? = nil
     ) async throws -> [(name: String, endsAt: Date)] {
-        try await read { try PhoneSendRepository($0).thinned(limit: limit, after: cursor) }
+        try await read(.manage) { try PhoneSendRepository($0).thinned(limit: limit, after: cursor) }
     }
 
     /// Ends the breaker's limit of a scope. The scope's counts are reset, so it takes as many failures again to limit
@@ -189,7 +189,7 @@ package extension Administration {
     /// - Parameter name: the scope's name in the list.
     /// - Throws: `Refusal` `not_found` if no scope of that name is limited.
     func resumeTexts(_ name: String, reason: AuditReason? = nil) async throws {
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             guard try PhoneSendRepository(transaction).lift(name) else {
                 throw Refusal.textsNotLimited
             }

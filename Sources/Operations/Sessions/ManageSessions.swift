@@ -25,7 +25,7 @@ package extension Administration {
     func listSessions(
         limit: Int, after cursor: SessionID? = nil, _ scope: SessionSelection = .all, since moment: Date? = nil
     ) async throws -> [Session] {
-        try await read { transaction in
+        try await read(.support) { transaction in
             let sessions = SessionRepository(transaction)
             func few(_ scope: SessionScope) throws -> [Session] {
                 let open = try sessions.listOpen(scope).sorted { $0.id.description > $1.id.description }
@@ -56,7 +56,7 @@ package extension Administration {
     func listEndedSessions(
         limit: Int, after cursor: SessionID? = nil, _ scope: SessionSelection = .all, since moment: Date? = nil
     ) async throws -> [PastSession] {
-        try await read { transaction in
+        try await read(.support) { transaction in
             guard let signer = try Self.signer(scope, in: transaction) else { throw Refusal.endedByUserOrDevice }
             return try SessionRepository(transaction).listEnded(
                 limit: limit, after: cursor, of: signer, since: moment)
@@ -81,14 +81,14 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func readSession(_ id: SessionID) async throws -> Session {
-        try await read { try SessionRepository($0).require(id) }
+        try await read(.support) { try SessionRepository($0).require(id) }
     }
 
     /// Challenges a session by an admin. Its user must sign in again.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it.
     func challengeSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
-        try await write { transaction, events in
+        try await write(.support) { transaction, events in
             let records = SessionRepository(transaction)
             let session = try records.require(id)
             guard session.state.after(.challenge, while: .disconnected, by: .service) != nil,
@@ -104,7 +104,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it.
     func endSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
-        try await write { transaction, events in
+        try await write(.support) { transaction, events in
             let records = SessionRepository(transaction)
             let session = try records.require(id)
             guard session.state.after(.destroy, while: .disconnected, by: .service) != nil,

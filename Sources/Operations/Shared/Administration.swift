@@ -2,40 +2,67 @@ import Database
 import Domain
 import Repositories
 
-/// The operations of an admin's command. Each is a method, in the folder of its feature.
+/// The operations of an administrator. Each is a method, in the folder of its feature, and requires a right.
 package struct Administration: Sendable {
     let store: any Database
     package let environment: Environment
-    /// The admin's name in the audit log.
+    /// The administrator's name in the audit log.
     package let actor: String
+    /// The administrator whose role limits the operations. `nil` for an account of the operating system that belongs to
+    /// no administrator: it has keys and store, and so all rights.
+    let administrator: Administrator?
     /// Reads the keys of personal data, for the operations that need them.
     let personalKeys: @Sendable () throws -> PersonalKeys
 
     package init(
-        store: any Database, environment: Environment, actor: String,
+        store: any Database, environment: Environment, actor: String, administrator: Administrator? = nil,
         personalKeys: @escaping @Sendable () throws -> PersonalKeys
     ) {
         self.store = store
         self.environment = environment
         self.actor = actor
+        self.administrator = administrator
         self.personalKeys = personalKeys
     }
 
     /// Reads in one snapshot.
     ///
-    /// - Throws: `Refusal` `unavailable`; what the body throws.
-    func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
-        try await store.snapshot(body)
+    /// - Parameter right: the right that the operation requires.
+    /// - Throws: `Refusal` `insufficient_scope` or `unavailable`; what the body throws.
+    func read<T: Sendable>(
+        _ right: AdminRight, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await store.snapshot { transaction in
+            try require(right, in: transaction)
+            return try body(transaction)
+        }
     }
 
     /// Writes in one serializable transaction, before waiting requests. The nodes that serve the store apply the rest
     /// of the consequences.
     ///
-    /// - Throws: `Refusal` `unavailable`; what the body throws.
+    /// - Parameter right: the right that the operation requires.
+    /// - Throws: `Refusal` `insufficient_scope` or `unavailable`; what the body throws.
     @discardableResult
     func write<T: Sendable>(
-        _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
+        _ right: AdminRight, _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
-        try await Commit(store: store, lane: .administration, environment: environment, node: nil)(body)
+        try await Commit(store: store, lane: .administration, environment: environment, node: nil)
+            .callAsFunction { transaction, events in
+                try require(right, in: transaction)
+                return try body(transaction, &events)
+            }
+    }
+
+    /// Checks the role as it is stored: a removal is in force from its commit on, also for a command that waits for an
+    /// answer meanwhile.
+    private func require(_ right: AdminRight, in transaction: any Transaction) throws {
+        guard let administrator else { return }
+        try administrator.require(right)
+        guard let stored = try AdministratorRepository(transaction).find(administrator.id) else {
+            throw Refusal.administratorChanged
+        }
+        try stored.require(right)
+        guard stored == administrator else { throw Refusal.administratorChanged }
     }
 }

@@ -121,6 +121,12 @@ struct Consequence {
         case .userUnbanned(let id, let provider):
             self.init(notices: [.user(id)], securityEvents: .account(.accountEnabled, id, provider))
         case .deviceBanned(let id), .deviceUnbanned(let id): self.init(notices: [.device(id)])
+        case .administratorAdded(let one):
+            self.init(.changed(one, .administratorAdded), notices: [.administrator(one.id)])
+        case .administratorRemoved(let one):
+            self.init(.changed(one, .administratorRemoved), notices: [.administrator(one.id)])
+        case .administratorRenewed(let one):
+            self.init(.changed(one, .administratorRenewed), notices: [.administrator(one.id)])
         case .messageQueued: self.init(wakesOutbox: true)
         case .eventsWait(let stream): self.init(streams: [stream], wakesOutbox: true)
         case .messagesChanged(let users): self.init(notices: [.messages(users)])
@@ -153,6 +159,14 @@ extension AuditedAct {
     {
         guard case .user(let user) = scope, why == .byProvider, !sessions.isEmpty else { return nil }
         return AuditedAct(.sessionEnded, AuditSubject(.user, user), "\(sessions.count) sessions ended")
+    }
+}
+
+extension AuditedAct {
+    fileprivate static func changed(_ one: Administrator, _ event: AuditRepository.Event) -> AuditedAct {
+        let account = one.account.map { ", account \($0)" } ?? ""
+        return AuditedAct(
+            event, AuditSubject(.administrator, one.id), "\(one.name), role \(one.role.rawValue)\(account)")
     }
 }
 

@@ -33,6 +33,6 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found` if no id begins with the text, `conflict` if several do.
     func resolve<Kind: NamedKind>(_ typed: TypedID<Kind>) async throws -> Identifier<Kind> {
-        try await read { try typed.resolve(in: $0) }
+        try await read(.resolve) { try typed.resolve(in: $0) }
     }
 }

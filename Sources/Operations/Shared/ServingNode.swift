@@ -102,6 +102,7 @@ package final class ServingNode: Sendable {
             case .typing(let stream, let user, let others):
                 waiting.formUnion(typing.show(TypingNotices.Notice(stream: stream, user: user), to: others))
             case .presence(let ids): seen.formUnion(ids)
+            case .administrator(let id): caches.administrators.drop(id)
             }
         }
         end(ended)
@@ -135,6 +136,7 @@ package final class ServingNode: Sendable {
         caches.providers.dropAll()
         caches.issuers.dropAll()
         caches.levels.dropAll()
+        caches.administrators.dropAll()
         caches.certificates.doubtAll()
         // Another server may lack what this node wrote.
         online.doubtAll()
@@ -157,6 +159,7 @@ package final class ServingNode: Sendable {
         caches.providers.dropAll()
         caches.issuers.dropAll()
         caches.levels.dropAll()
+        caches.administrators.dropAll()
         messagePolls.wakeAll()
         onMessage()
     }

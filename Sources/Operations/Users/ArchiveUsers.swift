@@ -44,7 +44,7 @@ package extension ArchiveUsers {
         since moment: Date, again: Bool, recipients: [String], _ write: (String) throws -> Void
     ) async throws -> Written {
         let id = context.environment.newUUID()
-        let until = try await context.write { transaction, events in
+        let until = try await context.write(.manage) { transaction, events in
             events.record(
                 .usersArchived(
                     archive: id.uuidString.lowercased(),
@@ -56,7 +56,7 @@ package extension ArchiveUsers {
         var mark: ArchivedUserRepository.Mark?
         repeat {
             let from = mark
-            let step = try await context.write { transaction, events -> Step in
+            let step = try await context.write(.manage) { transaction, events -> Step in
                 let records = ArchivedUserRepository(transaction, begunAt: until)
                 let found = try records.waiting(
                     since: moment, before: until, again: again, after: from, limit: batch)

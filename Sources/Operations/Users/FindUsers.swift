@@ -27,7 +27,7 @@ package extension Administration {
     /// - Parameter cursor: the id of the last user on the previous page.
     /// - Throws: `Refusal` `not_found` for a cursor that no longer exists.
     func listUsers(limit: Int, after cursor: String? = nil) async throws -> [UserSummary] {
-        try await read { transaction in
+        try await read(.support) { transaction in
             try UserSummary.list(try UserRepository(transaction).list(limit: limit, after: cursor), in: transaction)
         }
     }
@@ -36,7 +36,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func readUser(_ name: String) async throws -> UserSummary {
-        try await read { try UserSummary.find(name, in: $0) }
+        try await read(.support) { try UserSummary.find(name, in: $0) }
     }
 
     /// The users with a name at their providers.
@@ -44,7 +44,7 @@ package extension Administration {
     /// - Parameter provider: the provider by slug or id; `nil` for all providers.
     /// - Throws: `Refusal` `not_found` for a provider.
     func findUsers(externalID: String, of provider: String?) async throws -> [UserSummary] {
-        try await read { transaction in
+        try await read(.support) { transaction in
             let records = ProviderRepository(transaction)
             let providers = try provider.map { [try records.require($0)] } ?? records.list()
             let users = UserRepository(transaction)
@@ -58,7 +58,7 @@ package extension Administration {
     /// - Parameter reason: the admin's reason, which is stored in the audit log.
     func findUsers(_ trait: UserTrait, reason: AuditReason) async throws -> [UserSummary] {
         let keys = try personalKeys()
-        return try await write { transaction, events in
+        return try await write(.manage) { transaction, events in
             let holders: [UserID]
             switch trait {
             case .phone(let number):

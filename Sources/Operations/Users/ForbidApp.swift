@@ -87,7 +87,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func listApps(of name: String, policy: SessionPolicy) async throws -> [UserApp] {
-        try await read { transaction in
+        try await read(.support) { transaction in
             let user = try UserSummary.find(name, in: transaction).user
             let apps = try ProviderRepository(transaction).listApplications(of: user.providerID)
             return try UserApp.list(of: user.id, among: apps, policy, in: transaction)
@@ -99,7 +99,7 @@ package extension Administration {
     /// - Returns: `false` if it was allowed.
     /// - Throws: `Refusal` `not_found`.
     func allowApp(_ id: String, of name: String, reason: AuditReason?) async throws -> Bool {
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let user = try UserSummary.find(name, in: transaction).user
             let apps = try ProviderRepository(transaction).listApplications(of: user.providerID)
             let typed = TypedID<Kind.Application>(id)

@@ -8,7 +8,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func challengeUser(_ name: String, reason: AuditReason?) async throws -> Int {
-        return try await write { transaction, events in
+        return try await write(.support) { transaction, events in
             let user = try UserSummary.find(name, in: transaction).user.id
             let challenged = try SessionRepository(transaction).challenge(.user(user), at: transaction.now)
             events.record(.userChallenged(user), by: actor, because: reason)
@@ -22,7 +22,7 @@ package extension Administration {
     func eraseUser(_ name: String, reason: AuditReason) async throws -> UUID {
         let receipt = environment.newUUID()
         let erase = EraseUser(keys: try personalKeys(), actor: actor, reason: reason)
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let user = try UserSummary.find(name, in: transaction).user.id
             try erase(user, receipt: receipt, in: transaction, &events)
         }
@@ -35,7 +35,7 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`.
     func exportUser(_ name: String, reason: AuditReason) async throws -> PersonalExport {
         let keys = try personalKeys()
-        return try await write { transaction, events in
+        return try await write(.manage) { transaction, events in
             let summary = try UserSummary.find(name, in: transaction)
             events.record(
                 .personalDataRead(subject: AuditSubject(.user, summary.user.id), detail: nil), by: actor,

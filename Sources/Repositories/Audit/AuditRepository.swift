@@ -73,6 +73,9 @@ package extension AuditRepository {
         case banAdded = "ban_added"
         case banLifted = "ban_lifted"
         case banEvaded = "ban_evaded"
+        case administratorAdded = "administrator_added"
+        case administratorRemoved = "administrator_removed"
+        case administratorRenewed = "administrator_renewed"
     }
 
     /// Appends an entry. It is chained within a second of the commit: see ``AuditChainRepository``.

@@ -38,6 +38,8 @@ package extension ChangeLog {
         case typing(MessageStreamID, UserID, [UserID])
         /// Users who are online or offline now, or are seen by other users than before. It wakes users that watch them.
         case presence([UserID])
+        /// An administrator's role and certificates.
+        case administrator(AdministratorID)
     }
 
     /// Appends a change, which all processes read after the commit.
@@ -60,6 +62,7 @@ extension ChangeLog.Change {
         case messages = 9
         case typing = 10
         case presence = 11
+        case administrator = 12
     }
 
     fileprivate var kind: Kind {
@@ -75,6 +78,7 @@ extension ChangeLog.Change {
         case .messages: .messages
         case .typing: .typing
         case .presence: .presence
+        case .administrator: .administrator
         }
     }
 
@@ -85,6 +89,7 @@ extension ChangeLog.Change {
         case .device(let id): id.bytes
         case .provider(let id), .providerKeys(let id): id.bytes
         case .providerKey(let id): id.bytes
+        case .administrator(let id): id.bytes
         case .messages(let ids), .presence(let ids): ids.flatMap(\.bytes)
         case .typing(let stream, let user, let others): stream.bytes + user.bytes + others.flatMap(\.bytes)
         }
@@ -117,6 +122,9 @@ extension ChangeLog.Change {
         case .providerKey:
             guard let id = ProviderKeyID(bytes: logged.key) else { return nil }
             self = .providerKey(id)
+        case .administrator:
+            guard let id = AdministratorID(bytes: logged.key) else { return nil }
+            self = .administrator(id)
         case .messages:
             self = .messages(Self.users(logged.key[...]))
         case .presence:

@@ -1,4 +1,28 @@
 extension Schema {
+    /// The people who administer the service, and the digests of their certificates. A removed administrator stays,
+    /// because the audit log names them and their account must not get its rights back.
+    static let administrators = [
+        """
+        CREATE TABLE admins (
+            id TEXT NOT NULL PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            role TEXT NOT NULL,
+            account TEXT UNIQUE,
+            created_at BIGINT NOT NULL,
+            removed_at BIGINT
+        )
+        """,
+        """
+        CREATE TABLE admin_certificates (
+            thumbprint BYTEA NOT NULL PRIMARY KEY,
+            admin_id TEXT NOT NULL REFERENCES admins (id),
+            not_after BIGINT NOT NULL,
+            revoked_at BIGINT
+        )
+        """,
+        "CREATE INDEX admin_certificates_by_admin ON admin_certificates (admin_id)",
+    ]
+
     /// The audit log, which is a hash chain.
     static let audit = [
         // Entries are inserted without a number, so that writers do not wait for each other. The sealer adds number and

@@ -14,7 +14,7 @@ package enum Schema {
             identifier: 1, name: "base schema", readableFrom: 1,
             statements: [
                 certificates, providers, users, addresses, sessions, signIns, phone, bans, authorizations, messaging,
-                outbox, audit, cluster,
+                outbox, audit, administrators, cluster,
             ].flatMap(\.self), createsChangeLog: true)
     ]
 

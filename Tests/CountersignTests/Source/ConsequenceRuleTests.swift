@@ -12,7 +12,7 @@ struct ConsequenceRuleTests {
             (/(?:ProviderWebhookRepository\([^()]*\)|webhooks)\.enqueue\(/, ["Commit.swift"]),
             (/\.enqueue\(\s*\.(?:sessionRevoked|assuranceLevelChanged|account\w+)/, []),
             // Memories, connections and the outbox's loop: after the commit.
-            (/(?:sessions|providers)\.drop(?:All)?[ (]/, ["ServingNode.swift"]),
+            (/(?:sessions|providers|administrators)\.drop(?:All)?[ (]/, ["ServingNode.swift"]),
             (/certificates\.(?:refresh|doubtAll|settleSome)\(/, ["ServingNode.swift"]),
             (/sessions\.remember\(/, ["ServingNode.swift"]),
             (/outbox(?:Signal)?\.ring\(/, ["Server.swift"]),

@@ -1,5 +1,7 @@
 import Domain
+import Encoding
 import Fixtures
+import Foundation
 import Operations
 
 extension ConsequenceTests {
@@ -29,6 +31,25 @@ extension ConsequenceTests {
             let app = try await world.secondApp()
             try await world.fixture.context.forbidApp(app, for: world.alice.session)
             return { _ in _ = try await world.fixture.admin.allowApp(app, of: "test/alice", reason: nil) }
+        },
+    ]
+}
+
+extension ConsequenceTests {
+    /// Neither node has an administrator's connection, so nothing is closed.
+    static let administratorRows: [Row] = [
+        .admin("AddAdministrator", audit: ["administrator_added"], notices: ["administrator"]) { world in
+            { _ in try await world.fixture.admin.addAdministrator("lena", role: .support) }
+        },
+        .admin("RenewAdministrator", audit: ["administrator_renewed"], notices: ["administrator"]) { world in
+            try await world.fixture.admin.addAdministrator("lena", role: .support)
+            let certificate = AdministratorCertificate(
+                thumbprint: Digest256.of("lena"), notAfter: world.fixture.clock.now + 3600)
+            return { _ in try await world.fixture.admin.renewAdministrator("lena", certificate: certificate) }
+        },
+        .admin("RemoveAdministrator", audit: ["administrator_removed"], notices: ["administrator"]) { world in
+            try await world.fixture.admin.addAdministrator("lena", role: .support)
+            return { _ in try await world.fixture.admin.removeAdministrator("lena") }
         },
     ]
 }

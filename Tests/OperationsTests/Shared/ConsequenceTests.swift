@@ -57,7 +57,7 @@ struct ConsequenceTests {
     static let rows: [Row] = [
         sessionRows, revocationRows, certificateRows, providerRows, userRows, banRows, proofRows, messageRows,
         streamRows,
-        messageStreamRows, addressRows, appRows, walletRows,
+        messageStreamRows, addressRows, appRows, walletRows, administratorRows,
     ].flatMap { $0 }
 
     @Test("is written with it, and reaches its own node and another one", arguments: rows)
@@ -99,7 +99,7 @@ struct ConsequenceTests {
         }
         guard file.text.contains(/\n(?:package )?extension (?:Service|Administration) \{/) else { return [] }
         let methods = file.methods
-        let isCommit = /\b(?:write|maintain|signIn|act)\b(?: \{|\(inTurn|\(for|\(on|\(spending|\(\n)/
+        let isCommit = /\b(?:write|maintain|signIn|act)\b(?: \{|\(inTurn|\(for|\(on|\(spending|\(\.|\(\n)/
         return methods.filter { $0.text.contains(isCommit) }.map { site in
             var reaching: Set<String> = [site.name]
             for _ in methods {

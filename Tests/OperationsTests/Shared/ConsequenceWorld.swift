@@ -151,7 +151,7 @@ struct ConsequenceWorld: Sendable {
     private static let notices: [Int64: String] = [
         1: "session", 2: "user", 3: "banned_user", 4: "device", 5: "provider", 6: "provider_keys",
         7: "provider_key", 8: "user_level", 9: "messages", 10: "typing",
-        11: "presence",
+        11: "presence", 12: "administrator",
     ]
 
     /// What was written since a mark.

@@ -6,7 +6,8 @@ struct AllowedScan: Sendable {
 
     /// Tables that do not grow with users, sessions or time.
     static let small: Set<String> = [
-        "audit_anchors", "audit_head", "cuts", "generations", "nodes", "providers", "provider_keys",
+        "admin_certificates", "admins", "audit_anchors", "audit_head", "cuts", "generations", "nodes", "providers",
+        "provider_keys",
         "provider_webhooks", "applications", "revocation_counter", "revocation_lists", "wrapping_versions",
         "phone_spend", "phone_provider_spend", "phone_stops", "maintenance_tasks", "key_fingerprints",
         "event_streams", "provider_clients", "provider_resources", "wallet_origins", "issuers", "store_settings",

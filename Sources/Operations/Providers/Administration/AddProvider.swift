@@ -26,7 +26,7 @@ package extension Administration {
             createdAt: now, disabledAt: nil, tokenAlgorithm: tokenAlgorithm)
         let keyID: ProviderKeyID = environment.newIdentifier()
         let application = Application(id: environment.newIdentifier(), providerID: provider.id, name: name)
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             guard try ProviderRepository(transaction).insert(provider) else {
                 throw Refusal.slugTaken(slug)
             }
@@ -49,7 +49,7 @@ package extension Administration {
     func addApplication(_ name: String, to provider: String) async throws -> Application {
         try PlainText.require(name, about: .name, bytes: 1...256, for: .prose)
         let id: ApplicationID = environment.newIdentifier()
-        return try await write { transaction, events in
+        return try await write(.manage) { transaction, events in
             let records = ProviderRepository(transaction)
             let application = Application(id: id, providerID: try records.require(provider).id, name: name)
             try records.insert(application, at: transaction.now)

@@ -8,7 +8,7 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`.
     func previewDisabling(_ name: String) async throws -> CountedSessions {
         // Not in the transaction of the change, which would conflict with each sign-in of the provider.
-        try await read { transaction in
+        try await read(.manage) { transaction in
             try CountedSessions(behind: .provider(ProviderRepository(transaction).require(name).id), in: transaction)
         }
     }
@@ -19,7 +19,7 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`.
     func disableProvider(_ name: String, reason: AuditReason? = nil) async throws -> CountedSessions {
         let count = try await previewDisabling(name)
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             try ProviderRepository(transaction).setDisabled(provider, at: transaction.now)
             try RevokeSessions(transaction: transaction)(.provider(provider), .providerDisabled, &events)
@@ -32,7 +32,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func enableProvider(_ name: String) async throws {
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             try ProviderRepository(transaction).setDisabled(provider, at: nil)
             events.record(.providerEnabled(provider), by: actor)
@@ -44,7 +44,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func setTokenAlgorithm(_ algorithm: AccessTokenAlgorithm, of name: String) async throws {
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             try ProviderRepository(transaction).setTokenAlgorithm(provider, algorithm)
             events.record(.providerChanged(provider, detail: "token algorithm \(algorithm.rawValue)"), by: actor)
@@ -55,7 +55,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func listResources(of name: String) async throws -> [ProviderResource] {
-        try await read { transaction in
+        try await read(.manage) { transaction in
             let provider = try ProviderRepository(transaction).require(name).id
             return try ProviderResourceRepository(transaction).list(of: provider)
         }
@@ -71,7 +71,7 @@ package extension Administration {
         guard !own.contains(where: url.isWithin) else {
             throw Refusal.ownResource(url.text)
         }
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             let resource = ProviderResource(url: url, providerID: provider)
             guard try ProviderResourceRepository(transaction).insert(resource, at: transaction.now) else {
@@ -86,7 +86,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func removeResource(_ url: ResourceURL) async throws {
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let resources = ProviderResourceRepository(transaction)
             let found = try resources.require(url)
             try resources.remove(url)
@@ -98,7 +98,7 @@ package extension Administration {
     ///
     /// - Throws: as ``removeResource(_:)``.
     func previewRemoval(of url: ResourceURL) async throws {
-        _ = try await read { try ProviderResourceRepository($0).require(url) }
+        _ = try await read(.manage) { try ProviderResourceRepository($0).require(url) }
     }
 }
 

@@ -17,14 +17,14 @@ package extension Administration {
 
     /// All providers, sorted by slug.
     func listProviders() async throws -> [Provider] {
-        try await read { try ProviderRepository($0).list() }
+        try await read(.manage) { try ProviderRepository($0).list() }
     }
 
     /// All registered data of a provider, by id or slug.
     ///
     /// - Throws: `Refusal` `not_found`.
     func readProvider(_ name: String) async throws -> ProviderDetail {
-        try await read { transaction in
+        try await read(.manage) { transaction in
             let records = ProviderRepository(transaction)
             let provider = try records.require(name)
             return ProviderDetail(
@@ -38,14 +38,14 @@ package extension Administration {
 
     /// When the keys of each issuer were fetched.
     func issuerReadings() async throws -> [String: IssuerReading] {
-        try await read { try IssuerRepository($0).list() }
+        try await read(.manage) { try IssuerRepository($0).list() }
     }
 
     /// The streams of a provider, by id or slug.
     ///
     /// - Throws: `Refusal` `not_found`.
     func listEventStreams(of name: String) async throws -> [EventStream] {
-        try await read { transaction in
+        try await read(.manage) { transaction in
             let provider = try ProviderRepository(transaction).require(name)
             return try EventStreamRepository(transaction).list(of: provider.id)
         }
@@ -55,7 +55,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func readEventStream(_ id: EventStreamID) async throws -> EventStream {
-        try await read { try EventStreamRepository($0).require(id) }
+        try await read(.manage) { try EventStreamRepository($0).require(id) }
     }
 
     /// Approves the push address of a stream, so that events are sent to it. The receiver gets an event that the stream
@@ -64,7 +64,7 @@ package extension Administration {
     /// - Parameter url: the address that the admin read. Another one may have been set since.
     /// - Throws: `Refusal` `not_found`; `conflict` if there is nothing to approve, or the address is another one.
     func approveEventStream(_ id: EventStreamID, url: String) async throws -> EventStream {
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let streams = EventStreamRepository(transaction)
             var stream = try streams.require(id)
             guard stream.awaitsApproval, case .push(let present) = stream.settings.delivery else {

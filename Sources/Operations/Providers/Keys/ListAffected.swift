@@ -33,7 +33,7 @@ package extension Administration {
         for key in keys {
             var last: SignInAttempt?
             repeat {
-                let (found, next) = try await read { [last] in
+                let (found, next) = try await read(.manage) { [last] in
                     try Self.accepted(by: key, after: last, in: $0)
                 }
                 try pass(found)
@@ -41,7 +41,7 @@ package extension Administration {
             } while last != nil
             var place: SessionRepository.SignedPlace? = .start
             while let from = place {
-                let (found, next) = try await read {
+                let (found, next) = try await read(.manage) {
                     try SessionRepository($0).list(signedBy: key, after: from, limit: Self.page)
                 }
                 try pass(found.map { AffectedSession($0) })

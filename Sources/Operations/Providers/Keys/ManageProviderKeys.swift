@@ -50,7 +50,7 @@ package extension Administration {
     /// - Throws: `Refusal` `conflict` if the key is already registered.
     func addProviderKey(_ key: VerificationKey, to provider: ProviderID) async throws -> ProviderKeyID {
         let id: ProviderKeyID = environment.newIdentifier()
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction)
                 .add(key, as: id, to: provider, &events)
         }
@@ -63,14 +63,14 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`, or `conflict` for a key of an issuer's key set.
     @discardableResult
     func retireProviderKey(_ id: ProviderKeyID) async throws -> Bool {
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction).retire(id, &events)
         }
     }
 
     /// The result that ``retireProviderKey(_:)`` would return. Nothing is changed.
     func previewRetirement(of id: ProviderKeyID) async throws -> Bool {
-        try await read {
+        try await read(.manage) {
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0).previewRetirement(id)
         }
     }
@@ -82,7 +82,7 @@ package extension Administration {
         of id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false
     ) async throws -> ProviderKeyRevocation {
         // Not in the transaction of the change, which would conflict with each sign-in of the provider.
-        try await read {
+        try await read(.manage) {
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0)
                 .preview(id, endingSessions: endingSessions, keepingAdded: keepingAdded)
         }
@@ -99,7 +99,7 @@ package extension Administration {
         let count = try await previewRevocation(
             of: id, endingSessions: endingSessions, keepingAdded: keepingAdded
         ).sessionsEnded
-        var done = try await write { transaction, events in
+        var done = try await write(.manage) { transaction, events in
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction)
                 .revoke(id, endingSessions: endingSessions, keepingAdded: keepingAdded, reason: reason, &events)
         }

@@ -27,7 +27,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func readUserDetail(_ name: String) async throws -> UserDetail {
-        try await read { transaction in
+        try await read(.support) { transaction in
             let summary = try UserSummary.find(name, in: transaction)
             let user = summary.user.id
             let traces = UserTraceRepository(transaction, of: user)

@@ -48,7 +48,7 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found` for a user; `malformed_request` for a cursor.
     func readHistory(of name: String, limit: Int, after cursor: String? = nil) async throws -> UserHistory {
         let start = try UserHistoryCursor(cursor)
-        let (summary, rows, permissions) = try await read { transaction in
+        let (summary, rows, permissions) = try await read(.support) { transaction in
             let summary = try UserSummary.find(name, in: transaction)
             return (
                 summary, try Self.events(of: summary.user.id, after: start.place, limit: limit, in: transaction),
@@ -64,7 +64,7 @@ package extension Administration {
             events[index].cursor = UserHistoryCursor(place: events[index].place, sequence: sequence).text
         }
         let (provider, oldest) = (summary.user.providerID, events.last?.at ?? environment.now())
-        let counted = try await read { try SignInTallyRepository($0).counted(of: provider, since: oldest) }
+        let counted = try await read(.support) { try SignInTallyRepository($0).counted(of: provider, since: oldest) }
         return (summary, events, permissions, counted)
     }
 

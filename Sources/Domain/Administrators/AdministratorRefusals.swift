@@ -1,0 +1,44 @@
+/// Refusals of administrators and of commands about them.
+package extension Refusal {
+    static func administratorRemoved(_ name: String) -> Refusal {
+        Refusal(
+            .insufficientScope, "The administrator \(name) was removed. Ask an administrator with the role security.")
+    }
+
+    static func roleInsufficient(_ administrator: Administrator, _ right: AdminRight) -> Refusal {
+        let roles = AdminRole.allCases.filter { $0.includes(right) }.map(\.rawValue).joined(separator: " or ")
+        return Refusal(
+            .insufficientScope,
+            "The administrator \(administrator.name) has the role \(administrator.role.rawValue), which does not permit "
+                + "this. Ask an administrator with the role \(roles).")
+    }
+
+    static let administratorChanged = Refusal(
+        .insufficientScope, "The administrator was changed while the command ran. Nothing was changed. Start it again.")
+
+    static let administratorCertificateInvalid = Refusal(
+        .certificateRevoked,
+        "The certificate is not a valid one of an administrator. Ask an administrator with the role security to renew it."
+    )
+
+    static func unknownAdministrator(_ name: String) -> Refusal {
+        Refusal(.notFound, "There is no administrator \(name). Check the name.")
+    }
+
+    static func administratorExists(_ name: String) -> Refusal {
+        Refusal(.conflict, "There is an administrator \(name) already. Choose another name, or remove that one first.")
+    }
+
+    static func administratorAlreadyRemoved(_ name: String) -> Refusal {
+        Refusal(.conflict, "The administrator \(name) is already removed. Nothing was changed.", state: "removed")
+    }
+
+    static func accountOfAnother(_ account: String, _ name: String) -> Refusal {
+        Refusal(
+            .conflict, "The account \(account) belongs to the administrator \(name). Add it under that name again.")
+    }
+
+    static let unreadableAdministratorName = Refusal(
+        .malformedRequest,
+        "A name of an administrator or account has at most 64 letters, digits and the marks . _ @ + -.")
+}
