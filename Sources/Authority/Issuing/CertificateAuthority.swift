@@ -106,6 +106,25 @@ package extension CertificateAuthority {
             certificate, keyHash: Array(SHA256.hash(data: key.subjectPublicKeyInfo)))
     }
 
+    /// Certifies an administrator's key, only for authentication as a TLS client.
+    ///
+    /// - Parameters:
+    ///   - key: the key to certify, with proved possession.
+    ///   - name: the common name, and the whole subject.
+    ///   - serial: 16 random bytes.
+    ///   - now: the time of issuance.
+    ///   - validity: seconds, as for ``issue(_:deviceID:serial:now:validity:revocationListURL:policyOID:)``.
+    /// - Throws: ``AuthorityError``.
+    func issueAdministratorCertificate(
+        _ key: DevicePublicKey, name: String, serial: [UInt8], now: Date, validity: Int
+    ) throws -> IssuedCertificate {
+        guard (1...64).contains(name.utf8.count) else { throw AuthorityError.invalidName(name) }
+        let certificate = try sign(
+            key.certificateKey, commonName: name, extensions: try profile.administrator(key: key.certificateKey),
+            serial: serial, now: now, validity: validity)
+        return try IssuedCertificate(certificate, keyHash: key.keyHash)
+    }
+
     private func sign(
         _ key: Certificate.PublicKey, commonName: String, extensions: Certificate.Extensions, serial: [UInt8],
         now: Date,

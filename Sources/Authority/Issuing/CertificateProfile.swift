@@ -35,6 +35,17 @@ struct CertificateProfile: Sendable {
         return try Certificate.Extensions(extensions)
     }
 
+    /// An administrator's certificate. It names no revocation list, because only the store decides whether it is valid.
+    func administrator(key: Certificate.PublicKey) throws -> Certificate.Extensions {
+        try Certificate.Extensions([
+            authorityKeyIdentifier,
+            try Self.subjectKeyIdentifier(of: key).makeCertificateExtension(),
+            digitalSignature,
+            notAuthority,
+            clientAuthentication,
+        ])
+    }
+
     /// The certificate of one of the service's own listeners.
     func server(key: Certificate.PublicKey, names: [GeneralName]) throws -> Certificate.Extensions {
         try Certificate.Extensions([

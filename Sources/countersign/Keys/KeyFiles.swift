@@ -57,12 +57,15 @@ enum KeyFiles {
         case nextAccessTokenKey = "access-token-next.key"
         /// The public keys of the next and of former access token keys.
         case otherAccessTokenKeys = "access-token-others.pem"
+        /// The authority of administrators' certificates. `admin add` creates both files.
+        case adminAuthorityKey = "admin-ca.key"
+        case adminAuthorityCertificate = "admin-ca.pem"
 
         /// A `pkcs11:` URI may contain a PIN.
         var isPrivate: Bool {
             ![
                 .authorityCertificate, .serverCertificate, .otherServiceKeys, .retiredServiceKeys,
-                .otherAccessTokenKeys,
+                .otherAccessTokenKeys, .adminAuthorityCertificate,
             ].contains(self)
         }
     }
@@ -156,6 +159,11 @@ enum KeyFiles {
             return CommandFailure(
                 "\(path) is missing: restore it from its backup, or copy it from another node; a store's data is lost "
                     + "without it. For a new store run `\(initCommand(directory))`.")
+        case .adminAuthorityKey, .adminAuthorityCertificate:
+            return CommandFailure(
+                "\(path) is missing: copy \(Name.adminAuthorityKey.rawValue) and "
+                    + "\(Name.adminAuthorityCertificate.rawValue) from the host on which the first administrator was added."
+            )
         case .authorityURI, .nextServiceKey, .otherServiceKeys, .retiredServiceKeys, .nextAccessTokenKey,
             .otherAccessTokenKeys, nil:
             return CommandFailure(

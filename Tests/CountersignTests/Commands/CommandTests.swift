@@ -44,6 +44,7 @@ struct CommandTests {
             .replacing(serial, with: "<serial>").replacing(/\+1415[0-9]{7}/, with: "<number>")
             .replacing("admin \(NSUserName())", with: "admin <name>")
             .replacing(/[A-Za-z0-9_\-]{43}/, with: "<digest>")
+            .replacing(/\b[a-z2-9]{5}(?:-[a-z2-9]{5}){4}\b/, with: "<password>")
             .replacing(/[ ]{2,}/, with: "  ")
             .split(separator: "\n").map(String.init)
     }

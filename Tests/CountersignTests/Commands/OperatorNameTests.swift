@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Testing
 
@@ -8,7 +9,7 @@ struct OperatorNameTests {
     @Test("is the account of the system, with what sudo and the person say beside it")
     func names() throws {
         func text(_ actor: String?, _ account: String, _ environment: [String: String] = [:]) throws -> String {
-            try OperatorName.text(actor: actor, account: account, environment: environment)
+            try OperatorName(actor: actor, account: account, environment: environment).text()
         }
         #expect(try text(nil, "ada") == "admin ada")
         #expect(try text(nil, "root", ["SUDO_USER": "ada"]) == "admin root (sudo ada)")
@@ -21,6 +22,17 @@ struct OperatorNameTests {
         for actor in ["", "a b", "a)", "x\u{1B}[31m", "ä", String(repeating: "a", count: 65)] {
             #expect(throws: CommandFailure.self, "\(actor)") { try text(actor, "ada") }
         }
+    }
+
+    @Test("is limited by the administrator of the process's account first, and by that of the sudo user next")
+    func administrators() throws {
+        let name = try OperatorName(actor: "bot", account: "root", environment: ["SUDO_USER": "ada"])
+        #expect(name.accounts == ["root", "ada"])
+        #expect(try OperatorName(actor: "ada", account: "ben", environment: [:]).accounts == ["ben"])
+        let ada = Administrator(
+            id: AdministratorID(UUID()), name: "ada.l", role: .reviewer, account: "ada", createdAt: Date(),
+            removedAt: nil)
+        #expect(name.text(ada) == "admin root (sudo ada, actor bot, administrator ada.l, role reviewer)")
     }
 
     @Test("may page through every list that has a limit")

@@ -29,18 +29,18 @@ struct KeyRotationTests {
         func expectAllOpen(_ moment: String) async throws {
             let started = try KeyFiles.personal(in: directory)
             for keys in [server, started] {
-                let names = try await admin.store.read { [users] transaction in
+                let names = try await admin.store(for: .manage).read { [users] transaction in
                     try users.map { try AuthenticatedUserRepository(transaction, keys: keys).find($0)?.phoneNumber }
                 }
                 #expect(names == users.indices.map { "+1415555267\($0)" }, "\(moment)")
             }
             let newcomer = UserID(UUID())
-            try await admin.store.write { [server, provider] transaction in
+            try await admin.store(for: .manage).write { [server, provider] transaction in
                 let user = try UserRepository(transaction).findOrCreate(
                     providerID: provider, externalID: newcomer.description, newID: newcomer, at: KeyRotationTests.now)
                 _ = try DataKeyRepository(transaction, keys: server).findOrCreate(user.id)
             }
-            let isOpen = try await admin.store.read { transaction in
+            let isOpen = try await admin.store(for: .manage).read { transaction in
                 try DataKeyRepository(transaction, keys: try KeyFiles.personal(in: directory)).find(newcomer) != nil
             }
             #expect(isOpen, "\(moment)")
@@ -101,7 +101,7 @@ struct KeyRotationTests {
             #expect(progress.version == 2 && !progress.isInForce && progress.remaining == 7)
             try await rotation.putInForce()
             try await bench.expectAllOpen("after it was put in force")
-            _ = try await bench.admin.store.write {
+            _ = try await bench.admin.store(for: .manage).write {
                 try DataKeyRepository($0, keys: started).rewrap(after: nil, limit: 2)
             }
             try await bench.expectAllOpen("after the first batch")
@@ -132,7 +132,7 @@ struct KeyRotationTests {
             let mode = try FileManager.default.attributesOfItem(atPath: bench.file)[.posixPermissions] as? Int
             #expect(mode == 0o600)
             #expect(try await WrappingKeyRotation(bench.admin).run(stage: false, prune: true).removed == [1, 2, 3])
-            let entries = try await bench.admin.store.read { transaction in
+            let entries = try await bench.admin.store(for: .manage).read { transaction in
                 try transaction.query("SELECT event, subject FROM audit_entries ORDER BY subject, event").map {
                     "\(try $0.text(0)) \(try $0.text(1))"
                 }
@@ -163,7 +163,7 @@ struct KeyRotationTests {
     @Test("A version that a damaged row still names is not removed")
     func damagedRow() async throws {
         try await Self.bench { bench in
-            try await bench.admin.store.write { [users = bench.users] transaction in
+            try await bench.admin.store(for: .manage).write { [users = bench.users] transaction in
                 try transaction.execute(
                     "UPDATE data_keys SET wrapped = $2 WHERE user_id = $1",
                     [.text(users[0].description), .bytes([1])])

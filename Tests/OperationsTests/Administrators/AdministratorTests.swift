@@ -98,10 +98,7 @@ struct AdministratorTests {
             let entries = try await fixture.store.read { transaction in
                 try transaction.query(
                     "SELECT event, detail, reason FROM audit_entries WHERE event LIKE 'administrator%' ORDER BY event"
-                ).map { row in
-                    let reason: String = if case .null = try row.value(2) { "" } else { try row.text(2) }
-                    return [try row.text(0), try row.text(1), reason]
-                }
+                ).map { row in try [row.text(0), row.text(1), row.textOrNull(2) ?? ""] }
             }
             #expect(
                 entries == [

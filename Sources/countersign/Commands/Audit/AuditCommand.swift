@@ -34,7 +34,7 @@ struct AuditCommand: AsyncParsableCommand {
             guard cursor == nil || !follow else {
                 throw CommandFailure("--follow starts at the newest entry. Remove --cursor.", exitCode: .usage)
             }
-            let read = ReadAudit(store: admin.store)
+            let read = ReadAudit(store: try await admin.store(for: .audit))
             if !follow, cursor != nil || !filter.isOpen {
                 let found = try await read.search(filter, before: cursor, count: limit)
                 return AuditCommand.report(found).noting(
@@ -98,7 +98,8 @@ struct AuditCommand: AsyncParsableCommand {
                 }
             }
             let progress = Progress("verifying entries")
-            let verified = try await VerifyAudit(store: admin.store, keys: keys)(witness: witness) {
+            let store = try await admin.store(for: .audit)
+            let verified = try await VerifyAudit(store: store, keys: keys)(witness: witness) {
                 progress.report($0, of: $1)
             }
             progress.end()
@@ -117,7 +118,7 @@ struct AuditCommand: AsyncParsableCommand {
                 WebKey.json($0.value)
             }
             let progress = Progress("exporting entries")
-            try await ReadAudit(store: admin.store).export(
+            try await ReadAudit(store: try await admin.store(for: .audit)).export(
                 keys: .array(keys), write: { try show(lines: $0) }, progress: { progress.report($0, of: $1) })
             progress.end()
             return .shown

@@ -93,11 +93,7 @@ struct BanCommand: AsyncParsableCommand {
                 return now.addingTimeInterval(seconds)
             }
             guard let until else { return nil }
-            guard let end = CalendarDate(until)?.start ?? (try? Date(until, strategy: .iso8601)) else {
-                throw CommandFailure("--until must be a time such as 2027-01-31T12:00:00Z.", exitCode: .usage)
-            }
-            guard end > now else { throw CommandFailure("--until is in the past.", exitCode: .usage) }
-            return end
+            return try futureMoment(until, "--until", now: now)
         }
     }
 

@@ -103,7 +103,8 @@ extension Admin {
             let key = try KeyFiles.signingKeyOfAuthority(in: keysDirectory)
             let pem = try KeyFiles.file(.authorityCertificate, in: keysDirectory).read()
             let authority = try KeyFiles.authority(pem, key, in: keysDirectory)
-            _ = try await PublishRevocationList(store: store, authority: authority, environment: environment)()
+            _ = try await PublishRevocationList(
+                store: store(for: .manage), authority: authority, environment: environment)()
             return true
         } catch {
             return false

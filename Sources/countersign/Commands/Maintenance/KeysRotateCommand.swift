@@ -56,7 +56,9 @@ extension KeysCommand {
 
         /// A step of a key that is only in files.
         private func file(_ admin: Admin) async throws -> Report {
-            let generation = try await admin.store.read { try RestoreRepository($0).nonceGeneration() }
+            let generation = try await admin.store(for: .manage).read {
+                try RestoreRepository($0).nonceGeneration()
+            }
             let step: RotationStep = stage ? .stage : prune ? .prune : .use
             let cell = admin.settings.cell
             let outcome = try KeyFileRotation(
@@ -124,7 +126,7 @@ struct WrappingKeyRotation {
 
     private func requireAgreement(on keys: PersonalKeys) async throws {
         let own = NodeFingerprints(items: [.wrappingKeys: keys.wrappingFingerprints], policies: [:])
-        let other = try await admin.store.read { transaction in
+        let other = try await admin.store(for: .manage).read { transaction in
             try ClusterMemberRepository(transaction).live().first {
                 !own.mayAddVersion(of: .wrappingKeys, beside: $0.fingerprints)
             }

@@ -16,8 +16,9 @@ struct StatusCommand: AdminCommand {
 
     func report(_ admin: Admin) async throws -> Report {
         let lifetimes = try admin.policy().sessions
-        let summary = try await ReportStatus(store: admin.store, policy: lifetimes)()
-        let version = try await admin.store.currentMigration()
+        let store = try await admin.store(for: .audit)
+        let summary = try await ReportStatus(store: store, policy: lifetimes)()
+        let version = try await store.currentMigration()
         let bytes = try admin.settings.store.file.map { try SQLiteMaintenance(path: $0).size() }
         return Report(
             Self.problems(summary) + Self.counts(summary) + Self.log(summary) + Self.store(bytes, version: version)

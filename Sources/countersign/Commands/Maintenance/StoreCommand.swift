@@ -24,6 +24,7 @@ struct StoreCommand: AsyncParsableCommand {
 
         func report(on installation: Installation) async throws -> Report {
             let settings = installation.settings
+            try await installation.require(.manage, on: settings.store)
             let present = try StoreCommand.maintenance(settings)
             guard !FileManager.default.fileExists(atPath: file) else {
                 throw CommandFailure("\(file) exists, and a backup never replaces a file: choose another name.")
@@ -62,6 +63,7 @@ struct StoreCommand: AsyncParsableCommand {
 
         func report(on installation: Installation) async throws -> Report {
             let settings = installation.settings
+            try await installation.require(.audit, on: settings.store)
             let keys = try KeyFiles.auditKeys(in: settings.keys)
             let present = try StoreCommand.maintenance(settings)
             let file = try Progress("examining the file").during { try present.inspect() }
@@ -103,6 +105,7 @@ struct StoreCommand: AsyncParsableCommand {
 
         func report(on installation: Installation) async throws -> Report {
             let settings = installation.settings
+            try await installation.require(.manage, on: settings.store)
             let store = try settings.store.open(clock: { Date() })
             let before = try await store.currentMigration()
             try await store.migrate(Schema.migrations)

@@ -33,6 +33,7 @@ struct StoreCopyCommand: InstallationCommand {
             )
         }
         guard final || !cut else { throw CommandFailure("--cut requires --final.", exitCode: .usage) }
+        try await installation.require(.manage, on: source)
         let stores = (try source.openPresent(), try target.open(clock: { Date() }))
         let copied: CopyStore.Report
         do {
@@ -137,6 +138,7 @@ struct StoreReopenCommand: InstallationCommand {
     func report(on installation: Installation) async throws -> Report {
         let settings = installation.settings
         let reason = try why.parsed()
+        try await installation.require(.manage, on: settings.store)
         let store = try settings.store.openPresent()
         var copy: (any Database)?
         do {

@@ -30,6 +30,7 @@ struct StoreRestoreCommand: InstallationCommand {
     func report(on installation: Installation) async throws -> Report {
         let settings = installation.settings
         let reason = try why.parsed()
+        try await installation.require(.manage, on: settings.store)
         let keys = try KeyFiles.personal(in: settings.keys)
         guard !inPlace else {
             guard file == nil, lost != (replaced != nil) else {

@@ -7,12 +7,20 @@ import Repositories
 /// The open store of an installation.
 struct Admin: Sendable {
     let installation: Installation
-    let store: any Database
+    private let store: any Database
     let environment: Environment
+    /// The administrator that the account of the system belongs to; `nil` if it has all rights.
+    var administrator: Administrator?
     /// The live nodes of the store.
     var nodes: [ClusterMember] = []
     /// The keys that the store was written with.
     var written = NodeFingerprints(items: [:], policies: [:])
+
+    init(installation: Installation, store: any Database, environment: Environment) {
+        self.installation = installation
+        self.store = store
+        self.environment = environment
+    }
 
     var settings: Settings { installation.settings }
     var keysDirectory: String { settings.keys }
@@ -57,6 +65,16 @@ struct Admin: Sendable {
     }
 
     var administration: Administration {
-        Administration(store: store, environment: environment, actor: installation.actor, personalKeys: personalKeys)
+        Administration(
+            store: store, environment: environment, actor: installation.operatorName.text(administrator),
+            administrator: administrator, personalKeys: personalKeys)
+    }
+
+    /// The store, for what a command does without an operation of ``administration``.
+    ///
+    /// - Throws: `Refusal` `insufficient_scope` if the administrator's role lacks the right.
+    func store(for right: AdminRight) async throws -> any Database {
+        try await administration.require(right)
+        return store
     }
 }

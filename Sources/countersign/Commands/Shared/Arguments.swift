@@ -48,6 +48,15 @@ func moment(_ text: String, _ option: String, now: Date) throws(CommandFailure) 
     return moment
 }
 
+/// Parses a moment after now that an admin typed.
+func futureMoment(_ text: String, _ option: String, now: Date) throws(CommandFailure) -> Date {
+    guard let moment = CalendarDate(text)?.start ?? (try? Date(text, strategy: .iso8601)) else {
+        throw CommandFailure("\(option) must be a time such as 2027-01-31T12:00:00Z.", exitCode: .usage)
+    }
+    guard moment > now else { throw CommandFailure("\(option) is in the past.", exitCode: .usage) }
+    return moment
+}
+
 /// Turns refusals of malformed arguments into usage errors, with their exit code.
 func asUsage<Value>(_ body: () throws -> Value) throws -> Value {
     do {

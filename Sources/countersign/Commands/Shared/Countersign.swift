@@ -16,7 +16,7 @@ struct Countersign: AsyncParsableCommand {
             SessionCommand.self, UserCommand.self, ReviewCommand.self, OutboxCommand.self, TextsCommand.self,
             TourCommand.self,
             AuditCommand.self, DeviceCommand.self, StoreCommand.self, StatusCommand.self,
-            BanCommand.self, InboxCommand.self, SampleCommand.self, DoctorCommand.self,
+            BanCommand.self, AdminsCommand.self, InboxCommand.self, SampleCommand.self, DoctorCommand.self,
             WalletCommand.self,
         ])
 

@@ -7,11 +7,13 @@ import Repositories
 /// The settings of a command, resolved once, and its actor for the audit log.
 struct Installation: Sendable {
     let settings: Settings
-    let actor: String
+    let operatorName: OperatorName
+
+    var actor: String { operatorName.text() }
 
     init(_ options: SharedOptions) throws(CommandFailure) {
         settings = try Settings.resolve(shared: options)
-        actor = try OperatorName.text(actor: options.actor)
+        operatorName = try OperatorName(actor: options.actor)
     }
 
     /// The policies on disk. The running service uses them too, after it has read them.
@@ -41,6 +43,7 @@ struct Installation: Sendable {
             (admin.nodes, admin.written) = try await store.read {
                 (try ClusterMemberRepository($0).live(), try KeyFingerprintRepository($0).list())
             }
+            admin.administrator = try await administrator(in: store)
             let result = try await body(admin)
             try await store.close()
             return result
@@ -50,6 +53,34 @@ struct Installation: Sendable {
                 throw CommandFailure(refusal.detail, exitCode: .storeUnavailable)
             }
             throw error
+        }
+    }
+    /// Checks the role of this account's administrator, for a command on a whole store. A store that this build cannot
+    /// use, or that was moved, has no roles to check.
+    ///
+    /// - Throws: `Refusal` `insufficient_scope`.
+    func require(_ right: AdminRight, on url: StoreURL) async throws {
+        guard let store = try? url.openPresent() else { return }
+        let found: Administrator?
+        do {
+            let isUsable = (try? await store.requirePresent(at: url, in: settings.cell)) != nil
+            found = isUsable ? try await administrator(in: store) : nil
+            try await store.close()
+        } catch {
+            try? await store.close()
+            throw error
+        }
+        try found?.require(right)
+    }
+
+    /// The administrator that the account belongs to, removed or not.
+    private func administrator(in store: any Database) async throws -> Administrator? {
+        let accounts = operatorName.accounts
+        return try await store.read { transaction in
+            for account in accounts {
+                if let found = try AdministratorRepository(transaction).find(account: account) { return found }
+            }
+            return nil
         }
     }
 }
