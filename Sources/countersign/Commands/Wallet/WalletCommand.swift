@@ -15,7 +15,8 @@ struct WalletCommand: AsyncParsableCommand {
                 The file is one JSON object. It names the request by origin, or by client_id and response_uri, and by \
                 nonce, query, and key (a private JWK) or key_thumbprint. It has the answer as response, vp_token or \
                 device_response. The page on administration has an example. Exit code 1 if the answer is refused.
-                """)
+                """,
+            example: "wallet verify answer.json")
 
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The JSON file with the answer and its request.") var file: String
