@@ -44,7 +44,7 @@ package extension Jurisdiction {
 
     /// How a postal code in it begins: three digits, or a letter in Canada.
     var postalStart: String {
-        if let letter = postalArea.letters.first { return String(decoding: [letter], as: UTF8.self) }
+        if let letter = postalArea.letters.first { return String(Unicode.Scalar(letter)) }
         return String(String(1000 + (postalArea.prefixes.first?.lowerBound ?? 0)).dropFirst())
     }
 
