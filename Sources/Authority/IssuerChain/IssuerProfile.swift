@@ -1,3 +1,4 @@
+import Crypto
 import Domain
 import Encoding
 import SwiftASN1
@@ -51,15 +52,15 @@ enum IssuerProfile {
 
     /// The key, which must be on P-256 or P-384.
     static func key(of certificate: Certificate) throws(PresentationDefect) -> PublicKey {
-        let key: PublicKey
+        let key = certificate.publicKey
+        guard
+            let bytes = P256.Signing.PublicKey(key)?.derRepresentation
+                ?? P384.Signing.PublicKey(key)?.derRepresentation
+        else { throw IssuerTrust.refused("Its key is not on P-256 or P-384.") }
         do throws(PublicKeyDefect) {
-            key = try PublicKey(subjectPublicKeyInfo: Array(certificate.publicKey.subjectPublicKeyInfoBytes))
+            return try PublicKey(subjectPublicKeyInfo: Array(bytes))
         } catch {
             throw IssuerTrust.refused(error.detail)
-        }
-        switch key.key {
-        case .p256, .p384: return key
-        case .rsa, .ed25519: throw IssuerTrust.refused("Its key is not on P-256 or P-384.")
         }
     }
 
