@@ -140,7 +140,7 @@ package enum CredentialRules {
         guard let issuedAt = SelectiveDisclosure.time("iat", in: binding.payload) else {
             return PresentationDefect(.malformed, "The key binding has no iat, or it is not a time.")
         }
-        return abs(issuedAt.timeIntervalSince(input.now)) <= maximumBindingAge
+        return issuedAt.timeIntervalSince(input.now).magnitude <= maximumBindingAge
             ? nil : PresentationDefect(.replayed, "The key binding was made at \(issuedAt.rfc3339).")
     }
 

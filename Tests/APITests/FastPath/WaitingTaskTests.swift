@@ -38,7 +38,7 @@ struct WaitingTaskTests {
             case .stop: try await wire.stop()
             case .error:
                 try await channel.testingEventLoop.executeInContext {
-                    channel.pipeline.fireErrorCaught(ChannelError.eof)
+                    channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
                 }
             case .cancellation: way.tasks.cancel()
             case .end: await wire.close()
