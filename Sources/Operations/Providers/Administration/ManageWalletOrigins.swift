@@ -7,7 +7,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func listOrigins(of name: String) async throws -> [AppOrigin] {
-        try await read { try Self.origins(of: name, in: $0) }
+        try await read(.manage) { try Self.origins(of: name, in: $0) }
     }
 
     /// Registers an origin for the apps of a provider.
@@ -15,7 +15,7 @@ package extension Administration {
     /// - Parameter app: the only app that gets it; `nil` for all apps that the provider has now.
     /// - Throws: `Refusal` `not_found`; `conflict` if the apps have it already.
     func addOrigin(_ origin: WalletOrigin, to name: String, app: TypedID<Kind.Application>?) async throws {
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let records = ProviderRepository(transaction)
             let provider = try records.require(name).id
             let apps = try records.listApplications(of: provider).map(\.id)
@@ -40,7 +40,7 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func removeOrigin(_ origin: WalletOrigin, of name: String) async throws {
-        try await write { transaction, events in
+        try await write(.manage) { transaction, events in
             let found = try Self.require(origin, of: name, in: transaction)
             for entry in found { _ = try WalletOriginRepository(transaction).remove(entry) }
             let provider = try ProviderRepository(transaction).require(name).id
@@ -52,7 +52,7 @@ package extension Administration {
     ///
     /// - Throws: as ``removeOrigin(_:of:)``.
     func previewRemoval(of origin: WalletOrigin, of name: String) async throws {
-        _ = try await read { try Self.require(origin, of: name, in: $0) }
+        _ = try await read(.manage) { try Self.require(origin, of: name, in: $0) }
     }
 
     private static func origins(of name: String, in transaction: any Transaction) throws -> [AppOrigin] {
