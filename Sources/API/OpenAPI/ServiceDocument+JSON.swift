@@ -2775,7 +2775,7 @@ extension ServiceDocument {
       "content": {
        "application/json": {
         "schema": {
-         "oneOf": [
+         "anyOf": [
           {
            "$ref": "#/components/schemas/IdentityCard"
           },
@@ -2795,8 +2795,7 @@ extension ServiceDocument {
            },
            "required": [
             "id"
-           ],
-           "additionalProperties": false
+           ]
           }
          ]
         },
