@@ -31,6 +31,7 @@ enum MetricHelp {
         "phone_breaker_trips": "Times that texts were limited, by scope.",
         "phone_checks": "Phone codes checked, by result.",
         "phone_texts": "Requested texts, by the decision to send them or the reason not to.",
+        "presentations": "Answers of wallets by outcome.",
         "reference_data_timestamp_seconds": "The date of a table that the program contains, in seconds since 1970.",
         "refusals": "Refusals by code and reason.",
         "response_bytes_claimed": "Bytes of large messages that arrive, and of large responses not read yet.",

@@ -30,7 +30,7 @@ package extension Refusal {
     }
 
     static func administratorAlreadyRemoved(_ name: String) -> Refusal {
-        Refusal(.conflict, "The administrator \(name) is already removed. Nothing was changed.", state: "removed")
+        Refusal(.conflict, "The administrator \(name) is already removed. Nothing was changed.")
     }
 
     static func accountOfAnother(_ account: String, _ name: String) -> Refusal {
