@@ -22,7 +22,9 @@ struct PresentStoreTests {
         ["provider", "resource", "list", "test"], ["provider", "resource", "add", "test", "https://api.example/"],
         ["provider", "client", "list", "test"], ["provider", "client", "add", "test", "--audience", "app"],
         ["provider", "client", "remove", "test", "--audience", "app"],
-        ["provider", "resource", "remove", "https://api.example/"], ["provider", "stream", "list", "test"],
+        ["provider", "resource", "remove", "https://api.example/"], ["provider", "origin", "list", "test"],
+        ["provider", "origin", "add", "test", "https://app.example"],
+        ["provider", "origin", "remove", "test", "https://app.example"], ["provider", "stream", "list", "test"],
         ["provider", "stream", "show", id], ["provider", "stream", "approve", id],
         ["provider", "key", "retire", id], ["provider", "key", "revoke", id],
         ["provider", "app", "add", "test", "--name", "Another"], ["certificate", "list"],
@@ -37,7 +39,8 @@ struct PresentStoreTests {
         ["audit", "export"], ["device", "list"], ["device", "revoke", id], ["status"], ["keys", "rotate"],
         ["ban", "list"], ["ban", "show", id], ["ban", "add", "--user", id, "--reason", "spam"],
         ["ban", "lift", id, "--note", "x"], ["ban", "history", "--device", id], ["texts", "list"],
-        ["texts", "lift", "provider test"],
+        ["texts", "lift", "provider test"], ["admin", "list"], ["admin", "remove", "lena", "--reason", "left_company"],
+        ["admin", "add", "lena", "--role", "support", "--os-user", "lena"],
     ]
 
     private func countersign(_ arguments: [String], _ store: String, keys: String) async throws -> Command.Result {
@@ -103,7 +106,8 @@ struct PresentStoreTests {
         // Those that make a store or keys, need none, look into files first, or are tried elsewhere: move and restore.
         let others: Set<String> = [
             "serve", "tour", "inbox", "sample card", "doctor", "keys init", "policy check", "provider add",
-            "provider key add", "user archive", "wallet verify",
+            "provider key add", "user archive", "wallet verify", "sample wallet issuer", "sample wallet answer",
+            "admin renew",
             "store migrate", "store backup", "store check", "store copy", "store reopen", "store restore",
         ]
         let tried = Self.commands.map { $0.joined(separator: " ") + " " }
