@@ -180,14 +180,16 @@ struct LargeErasureTests {
     }
 
     private static let fates: [String: Fate] = [
-        "authenticated_users.user_id": .atOnce, "authorizations.accepter_id": .inBatches,
+        "age_proofs.user_id": .atOnce, "authenticated_users.user_id": .atOnce,
+        "authorizations.accepter_id": .inBatches,
         "authorizations.asker_id": .inBatches, "blocks.blocked_id": .kept, "blocks.blocker_id": .atOnce,
         "certificate_notices.user_id": .kept, "data_keys.user_id": .kept, "discovery_entries.user_id": .atOnce,
         "erasures.user_id": .inBatches, "event_stream_exclusions.user_id": .atOnce,
         "findable_addresses.user_id": .atOnce, "forbidden_apps.user_id": .atOnce, "identity_cards.user_id": .atOnce,
         "online_users.user_id": .atOnce, "outbox.user_id": .kept,
         "permission_cuts.user_id": .kept, "phone_failures.user_id": .atOnce, "phone_sends.user_id": .kept,
-        "phone_verifications.user_id": .atOnce, "presences.user_id": .atOnce, "push_endpoints.user_id": .atOnce,
+        "phone_verifications.user_id": .atOnce, "presences.user_id": .atOnce, "presentations.user_id": .atOnce,
+        "push_endpoints.user_id": .atOnce,
         "sessions.user_id": .kept, "sign_ins.user_id": .inBatches, "storage_opt_outs.user_id": .atOnce,
         "stream_deliveries.user_id": .inBatches,
         "stream_event_metadata.writer_id": .inBatches, "stream_event_readers.user_id": .inBatches,
