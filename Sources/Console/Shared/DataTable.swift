@@ -35,7 +35,7 @@ extension DataTable {
             <table>
             <caption>\(caption)</caption>
             <thead>
-            <tr>\(columns.map { "<th scope=\"col\">\($0.heading)</th>" }.joined())</tr>
+            <tr>\(columns.map { column -> Markup in "<th scope=\"col\">\(column.heading)</th>" }.joined())</tr>
             </thead>
             <tbody>
             \(rows.map(line).joined())

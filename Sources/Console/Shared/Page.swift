@@ -59,7 +59,7 @@ extension Page {
         View of the store \(frame.staleness / 10).\(frame.staleness % 10) s old.</p>
         <nav aria-label="Pages">
         <ul>
-        \(frame.navigation.map { "<li>\($0.markup)</li>" }.joined())
+        \(frame.navigation.map { link -> Markup in "<li>\(link.markup)</li>" }.joined())
         </ul>
         </nav>
         </header>\(trail)
@@ -84,7 +84,7 @@ extension Page {
 
             <nav aria-label="Breadcrumb">
             <ol>
-            \(above.map { "<li>\($0.markup)</li>" }.joined())
+            \(above.map { link -> Markup in "<li>\(link.markup)</li>" }.joined())
             <li aria-current="page"><bdi>\(title)</bdi></li>
             </ol>
             </nav>

@@ -48,7 +48,7 @@ private final class StatusLists: Sendable {
     func find(_ uri: String) async -> [UInt8]? {
         let moment = now()
         let known = kept.withLock { $0[uri] }
-        if let known, abs(moment.timeIntervalSince(known.fetchedAt)) < Self.lifetime { return known.bytes }
+        if let known, moment.timeIntervalSince(known.fetchedAt).magnitude < Self.lifetime { return known.bytes }
         guard let bytes = await fetch(uri) else { return nil }
         kept.withLock { kept in
             if kept.count >= Self.capacity { kept.removeAll() }

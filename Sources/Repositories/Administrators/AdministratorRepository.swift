@@ -22,6 +22,9 @@ package extension AdministratorRepository {
         Field("created_at", \.createdAt),
         Field("removed_at", \.removedAt))
 
+    private static let certificate = ColumnTuple(
+        Column<Digest256>("thumbprint"), Column<AdministratorID>("admin_id"), Column<Date>("not_after"))
+
     /// Inserts an administrator, or replaces the removed one with this id.
     func save(_ administrator: Administrator) throws {
         try transaction.execute(
@@ -52,8 +55,8 @@ package extension AdministratorRepository {
 
     func insert(_ certificate: AdministratorCertificate, of administrator: AdministratorID) throws {
         try transaction.execute(
-            "INSERT INTO admin_certificates (thumbprint, admin_id, not_after) VALUES ($1, $2, $3)",
-            [certificate.thumbprint.value, .id(administrator), .time(certificate.notAfter)])
+            "INSERT INTO admin_certificates (\(Self.certificate)) VALUES (\(Self.certificate.placeholders))",
+            Self.certificate.row(certificate.thumbprint, administrator, certificate.notAfter))
     }
 
     /// Revokes an administrator's certificates.
