@@ -63,8 +63,8 @@ struct RequestBlockTests {
             block(Self.plain + values.map { ("content-length", $0) }).map(\.length)
         }
         #expect(length() == .some(nil))
-        #expect(length("0") == 0 && length("123456789012345678") == 123_456_789_012_345_678 && length("7", "7") == 7)
-        for values in [["7", "8"], ["7", "07"]] { #expect(length(values[0], values[1]) == nil) }
+        #expect(length("0") == 0 && length("123456789012345678") == 123_456_789_012_345_678)
+        for values in [["7", "7"], ["7", "8"], ["7", "07"]] { #expect(length(values[0], values[1]) == nil) }
         for value in ["", "+7", "-7", " 7", "7, 7", "0x7", "1234567890123456789", "7" + Self.marks, "٧"] {
             #expect(length(value) == nil, "\(value)")
         }

@@ -89,6 +89,7 @@ struct FastStreamsTests {
                 WireRequest(fields: bench.usual.fields + [("te", "gzip")]),
                 WireRequest(fields: bench.usual.fields + [("content-length", "5")]),
                 WireRequest(method: "POST", target: "/nonces", fields: [("content-length", "5")], body: ""),
+                WireRequest(fields: bench.usual.fields + [("content-length", "0"), ("content-length", "0")]),
             ] {
                 let ended = end(try await wire.exchange(request))
                 #expect(ended?.type == 3 && ended?.code == 1, "\(request)")

@@ -22,7 +22,7 @@ struct RequestBlock {
                 isBehindPseudo = true
                 guard Self.isField(name, value) else { return nil }
                 guard name.hasSameBytes(as: "content-length") else { continue }
-                guard announced.map({ value.hasSameBytes(as: $0) }) ?? true else { return nil }
+                guard announced == nil else { return nil }
                 announced = value
             }
         }
