@@ -32,6 +32,8 @@ final class FastStreamsHandler: ChannelInboundHandler, RemovableChannelHandler {
         var content = ByteBuffer()
         /// The multiplexer gets this after the head.
         var created: NIOHTTP2StreamCreatedEvent?
+        /// The last change of its window. The multiplexer gets this after the content, and then extends the window.
+        var window: NIOHTTP2WindowUpdatedEvent?
     }
 
     /// An answer that has not been sent completely.
@@ -141,9 +143,11 @@ final class FastStreamsHandler: ChannelInboundHandler, RemovableChannelHandler {
         guard let waiting = held.removeValue(forKey: stream) else { return }
         context.fireChannelRead(wrapInboundOut(waiting.head))
         if let created = waiting.created { context.fireUserInboundEventTriggered(created) }
-        guard isComplete || waiting.content.readableBytes > 0 else { return }
-        let content = HTTP2Frame.FramePayload.Data(data: .byteBuffer(waiting.content), endStream: isComplete)
-        context.fireChannelRead(wrapInboundOut(HTTP2Frame(streamID: stream, payload: .data(content))))
+        if isComplete || waiting.content.readableBytes > 0 {
+            let content = HTTP2Frame.FramePayload.Data(data: .byteBuffer(waiting.content), endStream: isComplete)
+            context.fireChannelRead(wrapInboundOut(HTTP2Frame(streamID: stream, payload: .data(content))))
+        }
+        if let window = waiting.window, !isComplete { context.fireUserInboundEventTriggered(window) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -160,6 +164,10 @@ final class FastStreamsHandler: ChannelInboundHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case let update as NIOHTTP2WindowUpdatedEvent:
+            guard held[update.streamID] == nil else {
+                held[update.streamID]?.window = update
+                return
+            }
             guard isNews(update) else { return }
         case let created as NIOHTTP2StreamCreatedEvent:
             guard answers[created.streamID] == nil else { return }

@@ -173,6 +173,18 @@ struct FastStreamsTests {
         }
     }
 
+    @Test("extends the window of a stream whose body it waited for, padding included")
+    func padding() async throws {
+        try await run { bench in
+            let wire = try await bench.open()
+            let form = ("content-type", "application/x-www-form-urlencoded")
+            let text = String(repeating: "x", count: 255)
+            let stream = try await wire.sendPadded(
+                WireRequest(method: "POST", target: "/token", fields: [form], body: text))
+            #expect(try await wire.extended(stream) > 0)
+        }
+    }
+
     @Test("is idle from its last answer on, and not before")
     func idleness() async throws {
         try await run { bench in

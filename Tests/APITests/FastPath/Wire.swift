@@ -109,6 +109,29 @@ final class Wire {
         try await write(Frame(type: 3, flags: 0, stream: stream, payload: [0, 0, 0, 8]).bytes)
     }
 
+    /// Sends a request's header, and its body in a padded frame for each byte (RFC 9113 §6.1). The request does not end.
+    ///
+    /// - Returns: its stream.
+    func sendPadded(_ request: WireRequest) async throws -> UInt32 {
+        let owner = stream
+        stream += 2
+        let padding = [UInt8](repeating: 0, count: 255)
+        let body = (request.body ?? "").utf8.flatMap { byte in
+            Frame(type: 0, flags: 8, stream: owner, payload: [255, byte] + padding).bytes
+        }
+        try await write(try frames(of: request, owner).head + body)
+        return owner
+    }
+
+    /// How much the service extends the window of a stream next (RFC 9113 §6.9).
+    func extended(_ stream: UInt32) async throws -> UInt32 {
+        while true {
+            let frame = try await frame()
+            let numbers = frame.dropFirst(5).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            if frame[3] == 8, numbers >> 32 == UInt64(stream) { return UInt32(truncatingIfNeeded: numbers) }
+        }
+    }
+
     /// Opens the window of a stream (RFC 9113 §6.9).
     func takeBody(_ stream: UInt32) async throws {
         try await write(Frame(type: 8, flags: 0, stream: stream, payload: [0, 0x10, 0, 0]).bytes)
