@@ -173,6 +173,22 @@ struct FastStreamsTests {
         }
     }
 
+    @Test("answers what its peer sends before it knows that the listener stops, with a body or without")
+    func unknownStop() async throws {
+        try await run { bench in
+            let wire = try await bench.open()
+            try await wire.stop()
+            let empty = WireRequest(method: "POST", target: "/nonces", fields: [("content-length", "0")], body: "")
+            let streams = try await wire.send([bench.usual, empty, Bench.missing])
+            try await wire.acknowledgePing()
+            let answers = try await wire.answers(on: streams)
+            #expect(answers.count == 3 && answers.values.allSatisfy { end($0)?.type == 0 })
+            #expect(bench.way.fastAnswers == 2)
+            await wire.wait(.seconds(1))
+            #expect(!wire.isOpen)
+        }
+    }
+
     @Test("extends the window of a stream whose body it waited for, padding included")
     func padding() async throws {
         try await run { bench in

@@ -4,6 +4,15 @@ import NIOHTTP2
 /// The event that the answer on a stream was the connection's last: the connection closes after its open streams.
 struct LastAnswer: Sendable {}
 
+/// The outbound event that announces the end of a connection, before a stream is named the last (RFC 9113 §6.8).
+///
+/// ``HalfClosedStreamHandler`` writes the frame. The library would refuse all streams after it, and end the connection
+/// at the content of one (Upstream.md).
+struct LeaveNotice: Sendable {
+    /// A GOAWAY frame with the largest stream identifier and NO_ERROR.
+    var frame: ByteBuffer { ByteBuffer(bytes: [0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]) }
+}
+
 /// Closes an HTTP/2 connection in order (RFC 9113 §6.8): when it is idle, when the listener stops, or after a last
 /// answer.
 ///
@@ -105,7 +114,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
         guard case .open = stage, let context else { return }
         let ping = HTTP2PingData(withInteger: .random(in: .min ... .max))
         stage = .told(ping)
-        write(.goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil))
+        context.triggerUserOutboundEvent(LeaveNotice(), promise: nil)
         write(.ping(ping, ack: false))
         context.flush()
         let channel = context.channel

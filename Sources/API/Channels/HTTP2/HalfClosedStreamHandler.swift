@@ -66,6 +66,13 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
         context.flush()
     }
 
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard let notice = event as? LeaveNotice else {
+            return context.triggerUserOutboundEvent(event, promise: promise)
+        }
+        write(context: context, data: wrapOutboundOut(.byteBuffer(notice.frame)), promise: promise)
+    }
+
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         release()
         writeJoined(context)
