@@ -103,7 +103,7 @@ def ways(slow):
             yield (f"{name}: HTTP/2, a header without end", 9, begun,
                    (slow, url, preface + frame(1, 0, 1, b"\x83"), True), None)
             yield f"{name}: HTTP/2, a body that stops", 11, begun, (slow, url, post, True), None
-            yield f"{name}: HTTP/2, a slow body", 9, begun, (slow, url, post, True), frame(0, 0, 1, b" ")
+            yield f"{name}: HTTP/2, a slow body", 11, begun, (slow, url, post, True), frame(0, 0, 1, b" ")
             yield f"{name}: HTTP/2, pings", 9, begun, (slow, url, preface, True), frame(6, 0, 0, b"12345678")
         yield f"{name}: nothing after the handshake", 6.5, slow.tls, (url,), None
         yield f"{name}: a slow header", 3, begun, (slow, url, b"GET / HTTP/1.1\r\nX-Slow: "), b"a"

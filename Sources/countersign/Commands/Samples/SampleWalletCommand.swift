@@ -21,7 +21,9 @@ struct SampleWalletCommand: AsyncParsableCommand {
 
         func report(on installation: Installation) async throws -> Report {
             let files = try SampleIssuer.create(in: installation.settings.keys, now: Date())
-            return Report(files.joined(separator: "\n"), json: [.json("files", files)])
+            var report = Report("", json: [.json("files", files)])
+            report.text = files.joined(separator: "\n")
+            return report
         }
     }
 
