@@ -27,7 +27,7 @@ package extension MobileDocument {
 
     /// Parses a `DeviceResponse` with one document (§8.3.2.1.2.2).
     ///
-    /// - Throws: ``PresentationDefect``, mostly `malformed`.
+    /// - Throws: `PresentationDefect`, mostly `malformed`.
     init(deviceResponse bytes: ArraySlice<UInt8>) throws(PresentationDefect) {
         let response: CBORValue
         do throws(CBORDefect) {
