@@ -91,9 +91,16 @@ class Node:
         self.arguments = list(arguments) if "--limits" in arguments else ["--limits", self.limits, *arguments]
         self.before = list(before)
         self.log = installation.directory / f"{name}.log"
-        self.ports = [f"127.0.0.1:{port}" for port in free_ports(3)]
         self.process, self.identifiers = None, []
-        self.start()
+        for attempt in range(5):
+            self.ports = [f"127.0.0.1:{port}" for port in free_ports(3)]
+            try:
+                self.start()
+                break
+            except NotReady as failure:
+                # Somebody else may take a port between its choice and the start.
+                if attempt == 4 or "Address already in use" not in str(failure):
+                    raise
 
     def start(self):
         """Starts it and waits until it listens; a second start listens where the first did."""

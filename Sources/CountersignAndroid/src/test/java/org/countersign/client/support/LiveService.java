@@ -28,8 +28,8 @@ import org.countersign.client.Service;
 public final class LiveService implements AutoCloseable {
     private final Path directory = Place.make();
     private final ProviderTokens tokens;
-    private final int publicPort;
-    public final int clientPort;
+    private int publicPort;
+    public int clientPort;
     private Process process;
     public final String provider;
     public final String authority;
@@ -58,9 +58,16 @@ public final class LiveService implements AutoCloseable {
         provider = added.get("provider_id").getAsString();
         tokens = new ProviderTokens(key.getPrivate(), provider, added.get("key_id").getAsString());
         // The service is killed and started again: its ports stay.
-        publicPort = freePort();
-        clientPort = freePort();
-        start();
+        for (int attempt = 0; process == null || !process.isAlive(); attempt++) {
+            publicPort = freePort();
+            clientPort = freePort();
+            try {
+                start();
+            } catch (AssertionError failure) {
+                // Somebody else may take a port between its choice and the start.
+                if (attempt == 4 || !failure.getMessage().contains("Address already in use")) throw failure;
+            }
+        }
         authority = text(directory.resolve("Keys/ca.pem"));
         pins = Discovery.pins("https://127.0.0.1:" + publicPort + "/", authority);
     }
