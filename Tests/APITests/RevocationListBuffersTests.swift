@@ -20,8 +20,9 @@ struct RevocationListBuffersTests {
         let time = Date(timeIntervalSince1970: 1_800_000_000)
         let clock: @Sendable () -> Date = { time }
         try await withStore(migrations: Schema.migrations, clock: clock) { store in
+            let authority = try TestAuthority().authority
             let publish = PublishRevocationList(
-                store: store, authority: try TestAuthority().authority, environment: Environment(now: { time }))
+                store: store, authority: authority, environment: Environment(now: { time }))
             let buffers = RevocationListBuffers()
             func both(_ publish: PublishRevocationList) async throws -> (der: ByteBuffer, pem: ByteBuffer) {
                 let list = try await publish.document()
@@ -39,7 +40,7 @@ struct RevocationListBuffersTests {
             let body = pem.split(separator: "\n").dropFirst().dropLast().joined()
             #expect(Data(base64Encoded: body).map(Array.init) == Array(buffer: first.der))
             let other = PublishRevocationList(
-                store: store, authority: try TestAuthority().authority, environment: Environment(now: { time + 1801 })
+                store: store, authority: authority, environment: Environment(now: { time + 1801 })
             )
             let next = try await both(other)
             #expect(Array(buffer: next.der) != Array(buffer: first.der))

@@ -130,7 +130,8 @@ package struct ServiceFixture: Sendable {
             realm: Self.realm, urls: Self.urls,
             keys: ServiceKeys(
                 personal: personalKeys, phoneCodes: codes, nonces: NonceKey(secret, generation: generation),
-                exports: ExportKey(secret, generation: generation), accessTokens: accessTokens, authority: authority),
+                exports: ExportKey(secret, generation: generation), accessTokens: accessTokens, authority: authority,
+                otherAuthorities: []),
             rateLimiting: .on, node: node, invalidator: watch, wallet: wallet.verification(now: now),
             readKeySet: issuers.read)
         self.context = context
@@ -154,7 +155,7 @@ package struct ServiceFixture: Sendable {
             realm: Self.realm, urls: Self.urls,
             keys: ServiceKeys(
                 personal: keys ?? old.personal, phoneCodes: old.phoneCodes, nonces: old.nonces, exports: old.exports,
-                accessTokens: old.accessTokens, authority: old.authority),
+                accessTokens: old.accessTokens, authority: old.authority, otherAuthorities: old.otherAuthorities),
             rateLimiting: rateLimiting, node: node ?? context.node, invalidator: invalidator, development: development,
             wallet: other ?? wallet.verification(now: { clock.now + ahead }), readKeySet: issuers.read)
     }

@@ -10,20 +10,20 @@ import Operations
 /// Certification of devices: the first certificate on the public listener, everything else on the client listener.
 package struct CertificateRoutes: Sendable {
     let service: Service
-    let publish: PublishRevocationList
+    let publish: RevocationLists
     let verifyCaptcha: @Sendable (String) async throws -> Bool
     private let chain: ByteBuffer
     private let lists = RevocationListBuffers()
 
     /// - Parameter verifyCaptcha: verifies a captcha's response at the siteverify endpoint.
     package init(
-        _ service: Service, publish: PublishRevocationList,
+        _ service: Service, publish: RevocationLists,
         verifyCaptcha: @escaping @Sendable (String) async throws -> Bool
     ) {
         self.service = service
         self.publish = publish
         self.verifyCaptcha = verifyCaptcha
-        chain = ByteBuffer(string: service.authorityChain.joined())
+        chain = ByteBuffer(string: service.authorityCertificates.joined())
     }
 
     func addPublic(to router: ListedRouter<PublicContext>) {
@@ -45,10 +45,13 @@ package struct CertificateRoutes: Sendable {
                 body: ResponseBody(shared: chain))
         }
         router.get("certificates/revocations", cost: .free) { request, _ in
-            let document = try await publish.document()
+            guard let published = publish.of(request.uri.queryParameters["authority"].map(String.init)) else {
+                throw Refusal.unknownAuthority
+            }
+            let document = try await published.document()
             let wantsPEM = request.headers[.accept]?.contains("application/x-pem-file") ?? false
             // A long list is megabytes, so a client that has it already gets 304.
-            let tag = EntityTag("\(document.number)-\(wantsPEM ? "pem" : "der")")
+            let tag = EntityTag("\(published.authorityID.base64URL)-\(document.number)-\(wantsPEM ? "pem" : "der")")
             var headers: HTTPFields = [
                 .cacheControl: "max-age=300", .eTag: tag.description, .vary: "Accept",
             ]

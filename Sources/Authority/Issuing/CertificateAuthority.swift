@@ -11,6 +11,8 @@ package struct CertificateAuthority: Sendable {
     package let chain: [[UInt8]]
     /// ``chain`` in PEM, each certificate with a line feed at the end.
     package let chainPEM: [String]
+    /// The digest of the authority's key: SHA-256 of its SubjectPublicKeyInfo.
+    package let id: Digest256
     /// The end of the authority's validity period.
     package let notAfter: Date
 
@@ -37,6 +39,7 @@ package struct CertificateAuthority: Sendable {
             ?? CertificateProfile.subjectKeyIdentifier(of: certificate.publicKey).keyIdentifier
         profile = try CertificateProfile(authorityKeyIdentifier: keyIdentifier)
         notAfter = certificate.notValidAfter
+        id = Digest256.of(signingKey.subjectPublicKeyInfo)
         self.certificate = certificate
         self.chain = chain
         chainPEM = chain.map { PEM.encode($0, label: "CERTIFICATE") }

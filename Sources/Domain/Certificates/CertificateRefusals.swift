@@ -101,6 +101,10 @@ package extension Refusal {
     static let revocationListChanging = Refusal(
         .unavailable, "The revocation list is changing too quickly. Try again.", retryAfter: 1)
 
+    static let unknownAuthority = Refusal(
+        .notFound,
+        "The service trusts no such authority. Use the URL in the certificate, or leave out authority.")
+
     // Certification requests.
 
     /// - Parameter defect: a sentence that says what is wrong with the request.

@@ -80,7 +80,7 @@ package extension NodeFingerprints {
         case wrappingKeys = "wrapping.key"
         /// The keys of the blind indexes of numbers and documents, by version.
         case blindIndexKeys = "blind-index.key"
-        /// The internal authority's certificates; its key belongs to the first one.
+        /// The certificates of the internal authorities: the current one, 1, followed by those of a rotation.
         case authority = "ca.pem"
         /// The listeners' current key, 1, and the next one, 2.
         case serverKeys = "server.key"
@@ -95,11 +95,11 @@ package extension NodeFingerprints {
         /// How much of the item must agree.
         var rule: Rule {
             switch self {
-            case .authority, .realm: .same
+            case .realm: .same
             case .phoneCodeKeys, .wrappingKeys: .sharedVersions
             case .blindIndexKeys: .sharedVersionsAndNewest
             case .serverKeys: .overlapping
-            case .nonceKey, .serviceKey, .accessTokenKeys: .published
+            case .authority, .nonceKey, .serviceKey, .accessTokenKeys: .published
             }
         }
     }

@@ -146,9 +146,12 @@ package extension Service {
         let entries = try BanRepository(transaction).entries(
             on: [.device(known.certificate.deviceID), .deviceKey(known.certificate.keyHash)])
         guard BanEntry.activeBan(among: entries, for: .all, at: transaction.now) == nil else { return nil }
+        guard let authority = try CertificateRepository(transaction).authority(serial: known.certificate.serial) else {
+            return nil
+        }
         return CertifiedDevice(
-            certificatePEM: known.certificatePEM, chainPEM: authorityChain, certificate: known.certificate,
-            isRepeated: true)
+            certificatePEM: known.certificatePEM, chainPEM: chain(of: authority), certificate: known.certificate,
+            authority: authority, isRepeated: true)
     }
 
     /// Signs and records a certificate; returns `nil` and changes nothing if the id was taken meanwhile. A certificate

@@ -12,6 +12,8 @@ package struct CertifiedDevice: Sendable {
     /// The authority's certificates, issuer of the device's certificate first.
     package let chainPEM: [String]
     package let certificate: DeviceCertificate
+    /// The digest of the issuing authority's key.
+    let authority: Digest256
     /// Whether it was recently issued for a repetition of the request.
     package var isRepeated = false
 }
@@ -37,8 +39,13 @@ struct RequestedCertificate: Sendable {
 
 /// Common to first certification and renewal: the key's history, the signature, the issuance table.
 extension Service {
-    /// The authority's certificates as PEM, issuer of the device's certificate first.
-    package var authorityChain: [String] { keys.authority.chainPEM }
+    /// The certificates of all trusted authorities as PEM, those of the current one first.
+    package var authorityCertificates: [String] { ([keys.authority] + keys.otherAuthorities).flatMap(\.chainPEM) }
+
+    /// The certificates of the authority that issued a certificate, as PEM, the issuer first.
+    func chain(of authority: Digest256) -> [String] {
+        (keys.otherAuthorities.first { $0.id == authority } ?? keys.authority).chainPEM
+    }
 
     /// Refuses a key that another certificate has or had. A device may use its own key again. A key whose certificate
     /// was never used is free for every device.
@@ -73,7 +80,7 @@ extension Service {
             issued = try keys.authority.issue(
                 key, deviceID: deviceID, serial: environment.randomBytes(16), now: now,
                 validity: Int(rules.validity),
-                revocationListURL: "\(urls.issuer)/certificates/revocations",
+                revocationListURL: "\(urls.issuer)/certificates/revocations?authority=\(keys.authority.id.base64URL)",
                 policyOID: rules.policyOID.isEmpty ? nil : rules.policyOID)
         } catch {
             throw Refusal.authorityUnavailable(ErrorWords.of(error))
@@ -85,7 +92,9 @@ extension Service {
             serial: issued.serial, thumbprint: thumbprint, deviceID: deviceID, keyHash: keyHash,
             notBefore: issued.notBefore, notAfter: issued.notAfter, issuedAt: now, replaces: replaces, firstSeenAt: nil,
             revoked: nil)
-        return CertifiedDevice(certificatePEM: issued.pem, chainPEM: authorityChain, certificate: certificate)
+        return CertifiedDevice(
+            certificatePEM: issued.pem, chainPEM: keys.authority.chainPEM, certificate: certificate,
+            authority: keys.authority.id)
     }
 
     /// Writes an issued certificate into the issuance table and the audit log.
@@ -93,7 +102,8 @@ extension Service {
         _ issued: CertifiedDevice, subjectPublicKeyInfo: [UInt8], in transaction: any Transaction,
         _ events: inout RecordedEvents
     ) throws {
-        try CertificateRepository(transaction).insert(issued.certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
+        try CertificateRepository(transaction).insert(
+            issued.certificate, subjectPublicKeyInfo: subjectPublicKeyInfo, authority: issued.authority)
         events.record(
             .certificateIssued(serial: issued.certificate.serial), by: "device \(issued.certificate.deviceID)")
     }

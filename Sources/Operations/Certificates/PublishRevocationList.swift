@@ -2,11 +2,12 @@ import Authority
 import Database
 import Dispatch
 import Domain
+import Encoding
 import Foundation
 import Repositories
 import Synchronization
 
-/// The current revocation list, from memory. It is made again after a revocation, and before it is an hour old. It is
+/// The current revocation list of an authority, from memory. It is made again after a revocation, and before it is an hour old. It is
 /// made once for all waiting callers, and outside every writing transaction.
 ///
 /// Callers wait for a short list. While a long one is made, the previous one is returned: its readers cache lists for
@@ -14,6 +15,8 @@ import Synchronization
 package final class PublishRevocationList: Sendable {
     private let store: any Database
     private let authority: CertificateAuthority
+    /// The digest of the authority's key.
+    package let authorityID: Digest256
     private let environment: Environment
     private let clock = ContinuousClock()
     private let state = Mutex(State())
@@ -46,6 +49,7 @@ package final class PublishRevocationList: Sendable {
     package init(store: any Database, authority: CertificateAuthority, environment: Environment) {
         self.store = store
         self.authority = authority
+        authorityID = authority.id
         self.environment = environment
     }
 
@@ -147,12 +151,13 @@ package extension PublishRevocationList {
 
     /// The published list if it is still complete, otherwise a new one.
     private func refreshed() async throws -> Document {
+        let authorityID = authorityID
         // If another node was faster, its list is used, or the next one is made.
         for _ in 0..<8 {
             let now = environment.now()
             let (heading, revocations) = try await store.snapshot { transaction in
                 (
-                    try RevocationListRepository(transaction).heading(),
+                    try RevocationListRepository(transaction).heading(of: authorityID),
                     try CertificateRepository(transaction).revocations()
                 )
             }
@@ -160,7 +165,7 @@ package extension PublishRevocationList {
                 now.timeIntervalSince(heading.thisUpdate) < Self.maximumAge
             {
                 if let known = state.withLock({ $0.list }), known.number == heading.number { return known }
-                let current = try await store.snapshot { try RevocationListRepository($0).current() }
+                let current = try await store.snapshot { try RevocationListRepository($0).current(of: authorityID) }
                 if let current, current.number == heading.number { return Document(current) }
                 continue
             }
@@ -168,8 +173,8 @@ package extension PublishRevocationList {
             let last = heading?.number ?? 0
             let list = try await sign(entries, number: last + 1, now: now)
             let published = RevocationListRepository.Published(
-                number: last + 1, der: list.der, entries: Int64(entries.count), thisUpdate: now,
-                revocations: revocations)
+                authority: authorityID, number: last + 1, der: list.der, entries: Int64(entries.count),
+                thisUpdate: now, revocations: revocations)
             let isPublished = try await store.transaction { transaction in
                 try RevocationListRepository(transaction).publish(published, after: last)
             }

@@ -98,12 +98,19 @@ package extension RestoreStore {
         }
     }
 
+    /// A revoked certificate as the replaced store has it.
+    private struct RevokedRow: Sendable {
+        let certificate: DeviceCertificate
+        let subjectPublicKeyInfo: [UInt8]
+        let authority: Digest256
+    }
+
     /// Revocations and erasures in the replaced store.
     private struct Losses: Sendable {
         let erasures: [(user: UserID, entry: String?)]
-        let revoked: [(certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8])]
+        let revoked: [RevokedRow]
         let revokedKeys: [Digest256]
-        let list: RevocationListRepository.Published?
+        let lists: [RevocationListRepository.Published]
         let providerKeys: [(id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?)]
         let disabled: [Provider]
         let spent: [(identifier: String, expiresAt: Date)]
@@ -122,10 +129,13 @@ package extension RestoreStore {
             erasures = try records.erasures()
             let certificates = CertificateRepository(transaction)
             revoked = try certificates.listRevoked(now: transaction.now).filter { !$0.isUnadmitted }.map {
-                ($0, try certificates.subjectPublicKeyInfo(serial: $0.serial) ?? [])
+                RevokedRow(
+                    certificate: $0,
+                    subjectPublicKeyInfo: try certificates.subjectPublicKeyInfo(serial: $0.serial) ?? [],
+                    authority: try certificates.authority(serial: $0.serial) ?? .of(""))
             }
             revokedKeys = try CertificateUpkeep(transaction).revokedKeys()
-            list = try RevocationListRepository(transaction).current()
+            lists = try RevocationListRepository(transaction).all()
             providerKeys = try records.endedProviderKeys()
             disabled = try ProviderRepository(transaction).list().filter { $0.disabledAt != nil }
             spent = try records.spentIdentifiers()
@@ -146,10 +156,9 @@ package extension RestoreStore {
         let audit = AuditRepository(transaction)
         report.erased = try erase(losses.erasures, in: transaction)
         report.bans = try losses.bans(in: transaction, actor: actor, environment: environment)
-        for (certificate, key) in losses.revoked {
-            guard let revoked = certificate.revoked,
-                try revoke(certificate, revoked, subjectPublicKeyInfo: key, in: transaction)
-            else { continue }
+        for row in losses.revoked {
+            let certificate = row.certificate
+            guard let revoked = certificate.revoked, try revoke(row, revoked, in: transaction) else { continue }
             report.certificatesRevoked += 1
             try audit.append(
                 .certificateRevoked, subject: AuditSubject(.certificate, certificate.serial), actor: actor,
@@ -191,12 +200,12 @@ package extension RestoreStore {
         }
         // A revocation list's number never falls (RFC 5280 §5.2.3).
         let lists = RevocationListRepository(transaction)
-        if let list = losses.list, list.number > (try lists.current()?.number ?? 0) {
+        for list in losses.lists where list.number > (try lists.heading(of: list.authority)?.number ?? 0) {
             // It is unknown whether the list is complete, so the next one is made.
             try lists.publish(
                 .init(
-                    number: list.number, der: list.der, entries: list.entries, thisUpdate: list.thisUpdate,
-                    revocations: -1))
+                    authority: list.authority, number: list.number, der: list.der, entries: list.entries,
+                    thisUpdate: list.thisUpdate, revocations: -1))
         }
     }
 
@@ -213,9 +222,9 @@ package extension RestoreStore {
     /// Revokes a certificate again. A certificate that was issued since the copy is added with its revocation, so the
     /// revocation list contains it and its key stays refused.
     private func revoke(
-        _ certificate: DeviceCertificate, _ revoked: DeviceCertificate.Revocation, subjectPublicKeyInfo: [UInt8],
-        in transaction: any Transaction
+        _ row: RevokedRow, _ revoked: DeviceCertificate.Revocation, in transaction: any Transaction
     ) throws -> Bool {
+        let certificate = row.certificate
         let records = CertificateRepository(transaction)
         guard try records.find(serial: certificate.serial) == nil else {
             return try records.revoke(serial: certificate.serial, at: revoked.at, reason: revoked.reason)
@@ -224,7 +233,8 @@ package extension RestoreStore {
             certificate.deviceID, userAgent: nil, presenceKey: nil, at: certificate.issuedAt)
         // Its bans were replayed before the device was added.
         try GenerationRepository(transaction).setMayBeBanned(true, .device(certificate.deviceID))
-        try records.insert(certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
+        try records.insert(
+            certificate, subjectPublicKeyInfo: row.subjectPublicKeyInfo, authority: row.authority)
         return true
     }
 

@@ -17,10 +17,12 @@ package final class ServiceKeys: Sendable {
     package let accessTokens: AccessTokenKeys
     /// The authority that signs the certificates of devices.
     package let authority: CertificateAuthority
+    /// The authorities of a rotation: the next one and the former one.
+    package let otherAuthorities: [CertificateAuthority]
 
     package init(
         personal: PersonalKeys, phoneCodes: PhoneCodeKeys, nonces: NonceKey, exports: ExportKey,
-        accessTokens: AccessTokenKeys, authority: CertificateAuthority
+        accessTokens: AccessTokenKeys, authority: CertificateAuthority, otherAuthorities: [CertificateAuthority]
     ) {
         self.personal = personal
         self.phoneCodes = phoneCodes
@@ -28,6 +30,7 @@ package final class ServiceKeys: Sendable {
         self.exports = exports
         self.accessTokens = accessTokens
         self.authority = authority
+        self.otherAuthorities = otherAuthorities
     }
 }
 

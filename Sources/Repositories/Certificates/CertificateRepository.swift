@@ -45,17 +45,32 @@ package extension CertificateRepository {
     init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
-    private static let insertion = columns.insertion(with: "subject_public_key_info")
+    private static let insertion = columns.insertion(with: "subject_public_key_info", "authority")
 
     /// Inserts a new certificate with its key, DER SubjectPublicKeyInfo.
-    func insert(_ certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8]) throws {
-        try transaction.execute(Self.insertion, Self.columns.row(certificate, subjectPublicKeyInfo.value))
+    ///
+    /// - Parameter authority: the digest of the issuing authority's key.
+    func insert(_ certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8], authority: Digest256) throws {
+        try transaction.execute(
+            Self.insertion, Self.columns.row(certificate, subjectPublicKeyInfo.value, authority.value))
         if certificate.revoked != nil { try countRevocation() }
     }
 
     /// A certificate's key, DER SubjectPublicKeyInfo.
     func subjectPublicKeyInfo(serial: String) throws -> [UInt8]? {
         try transaction.value("SELECT subject_public_key_info FROM certificates WHERE serial = $1", [.text(serial)])
+    }
+
+    /// The digest of the key of the authority that issued a certificate.
+    func authority(serial: String) throws -> Digest256? {
+        try transaction.value("SELECT authority FROM certificates WHERE serial = $1", [.text(serial)])
+    }
+
+    /// The end of the last unexpired certificate of an authority, revoked or not; `nil` if there is none.
+    func lastEnd(of authority: Digest256, now: Date) throws -> Date? {
+        try transaction.value(
+            "SELECT not_after FROM certificates WHERE authority = $1 AND not_after > $2 ORDER BY not_after DESC LIMIT 1",
+            [authority.value, .time(now)])
     }
 
     /// A counter of revocations that belong on the revocation list. A list made at a different value is incomplete.

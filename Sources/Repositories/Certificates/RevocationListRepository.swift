@@ -1,7 +1,8 @@
 import Database
+import Encoding
 import Foundation
 
-/// The current certificate revocation list, numbered (RFC 5280 §5.2.3).
+/// The current certificate revocation list of each authority, numbered (RFC 5280 §5.2.3).
 package struct RevocationListRepository {
     private let transaction: any Transaction
 }
@@ -12,6 +13,8 @@ package extension RevocationListRepository {
     }
 
     struct Published: Sendable {
+        /// The digest of the key of the authority that signed it.
+        package let authority: Digest256
         package let number: Int64
         package let der: [UInt8]
         /// The number of listed certificates.
@@ -20,7 +23,10 @@ package extension RevocationListRepository {
         /// ``CertificateRepository/revocations()`` at the time it was made.
         let revocations: Int64
 
-        package init(number: Int64, der: [UInt8], entries: Int64, thisUpdate: Date, revocations: Int64) {
+        package init(
+            authority: Digest256, number: Int64, der: [UInt8], entries: Int64, thisUpdate: Date, revocations: Int64
+        ) {
+            self.authority = authority
             self.number = number
             self.der = der
             self.entries = entries
@@ -31,6 +37,7 @@ package extension RevocationListRepository {
 
     private static let columns = Table<Published>(
         "revocation_lists", Published.init,
+        Field("authority", \.authority),
         Field("number", \.number),
         Field("der", \.der),
         Field("entries", \.entries),
@@ -39,27 +46,37 @@ package extension RevocationListRepository {
     private static let heading = ColumnTuple(
         Column<Int64>("number"), Column<Date>("this_update"), Column<Int64>("revocations"))
 
-    func current() throws -> Published? {
-        try transaction.first(Self.columns, "ORDER BY number DESC LIMIT 1")
+    /// The current list of an authority.
+    func current(of authority: Digest256) throws -> Published? {
+        try transaction.first(Self.columns, "WHERE authority = $1 ORDER BY number DESC LIMIT 1", [authority.value])
     }
 
-    /// The current list without its DER form, which may have megabytes.
-    func heading() throws -> (number: Int64, thisUpdate: Date, revocations: Int64)? {
-        try transaction.first("SELECT \(Self.heading) FROM revocation_lists ORDER BY number DESC LIMIT 1")
-            .map(Self.heading.read)
+    /// The current list of each authority that has signed one.
+    func all() throws -> [Published] {
+        try transaction.query(Self.columns, "ORDER BY authority, number", [])
+    }
+
+    /// The current list of an authority without its DER form, which may have megabytes.
+    func heading(of authority: Digest256) throws -> (number: Int64, thisUpdate: Date, revocations: Int64)? {
+        try transaction.first(
+            "SELECT \(Self.heading) FROM revocation_lists WHERE authority = $1 ORDER BY number DESC LIMIT 1",
+            [authority.value]
+        ).map(Self.heading.read)
     }
 
     /// Publishes a list as the successor of another one; `false` if that already has a successor.
     func publish(_ list: Published, after number: Int64) throws -> Bool {
-        guard try (heading()?.number ?? 0) == number, list.number > number else { return false }
+        guard try (heading(of: list.authority)?.number ?? 0) == number, list.number > number else { return false }
         try publish(list)
         return true
     }
 
-    /// Publishes a list and deletes earlier ones.
+    /// Publishes a list and deletes the authority's earlier ones.
     func publish(_ list: Published) throws {
         try transaction.execute(
-            "\(Self.columns.insertion) ON CONFLICT (number) DO NOTHING", Self.columns.row(list))
-        try transaction.execute("DELETE FROM revocation_lists WHERE number < $1", [.integer(list.number)])
+            "\(Self.columns.insertion) ON CONFLICT (authority, number) DO NOTHING", Self.columns.row(list))
+        try transaction.execute(
+            "DELETE FROM revocation_lists WHERE authority = $1 AND number < $2",
+            [list.authority.value, .integer(list.number)])
     }
 }

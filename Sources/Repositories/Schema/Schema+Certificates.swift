@@ -14,7 +14,7 @@ extension Schema {
         """,
         "CREATE INDEX devices_by_time ON devices (created_at, id)",
         // `unlisted` is 1 for a certificate that a renewal with the same key superseded: it is no longer valid, and no
-        // revocation list needs to name it.
+        // revocation list needs to name it. `authority` is the digest of the issuing authority's key.
         """
         CREATE TABLE certificates (
             thumbprint BYTEA NOT NULL PRIMARY KEY,
@@ -22,6 +22,7 @@ extension Schema {
             device_id TEXT NOT NULL REFERENCES devices (id),
             key_hash BYTEA NOT NULL,
             subject_public_key_info BYTEA NOT NULL,
+            authority BYTEA NOT NULL,
             not_before BIGINT NOT NULL,
             not_after BIGINT NOT NULL,
             issued_at BIGINT NOT NULL,
@@ -49,13 +50,16 @@ extension Schema {
         """,
         "CREATE TABLE revoked_keys (key_hash BYTEA NOT NULL PRIMARY KEY)",
         // `revocations` is the value of the counter when the list was made: the list is complete while they are equal.
+        // Each authority signs its own list. All lists have the same entries, because serial numbers are random.
         """
         CREATE TABLE revocation_lists (
-            number BIGINT NOT NULL PRIMARY KEY,
+            authority BYTEA NOT NULL,
+            number BIGINT NOT NULL,
             der BYTEA NOT NULL,
             entries BIGINT NOT NULL,
             this_update BIGINT NOT NULL,
-            revocations BIGINT NOT NULL
+            revocations BIGINT NOT NULL,
+            PRIMARY KEY (authority, number)
         )
         """,
         "CREATE TABLE revocation_counter (id INTEGER NOT NULL PRIMARY KEY, value BIGINT NOT NULL)",

@@ -63,13 +63,13 @@ extension Examination {
                     "\(KeyFiles.renewServer(settings.keys)), then send the service SIGHUP"))
         }
         if policy.wallet.enabled { found += walletEnd(settings) }
-        if keys.authority.notAfter < now().addingTimeInterval(policy.certification.validity) {
+        if keys.authorities.current.notAfter < now().addingTimeInterval(policy.certification.validity) {
             found.append(
                 Finding(
                     .authority,
                     "\(KeyFiles.path(.authorityCertificate, settings.keys)) expires at "
-                        + "\(keys.authority.notAfter.rfc3339), before the certificates that it would issue now",
-                    "make a new root: see Keys/README.md"))
+                        + "\(keys.authorities.current.notAfter.rfc3339), before the certificates that it would issue now",
+                    "make a new root: `countersign keys rotate ca --stage`"))
         }
         return found
     }

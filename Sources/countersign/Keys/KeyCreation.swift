@@ -79,17 +79,21 @@ struct KeyCreation {
         }
         let key = try KeyFiles.signingKeyOfAuthority(in: directory)
         if !certificate.exists {
-            // The name contains a part of the key's digest, so two authorities never have the same name.
-            let digest = Digest256.of(key.subjectPublicKeyInfo).base64URL.prefix(8)
             let made = try issuing(.authorityCertificate) {
-                try CertificateAuthority.createRoot(
-                    commonName: "Countersign CA \(digest)", signingKey: key, serial: randomBytes(16), now: now)
+                try Self.root(of: key, serial: randomBytes(16), now: now)
             }
             try create(.authorityCertificate) { _ in made.chainPEM.joined() }
             return made
         }
         outcomes.append(Outcome(path: certificate.path, isNew: false))
         return try KeyFiles.authority(try certificate.read(), key, in: directory)
+    }
+
+    /// A root for a key. Its name contains a part of the key's digest, so two authorities never have the same name.
+    static func root(of key: SigningKey, serial: [UInt8], now: Date) throws -> CertificateAuthority {
+        let digest = Digest256.of(key.subjectPublicKeyInfo).base64URL.prefix(8)
+        return try CertificateAuthority.createRoot(
+            commonName: "Countersign CA \(digest)", signingKey: key, serial: serial, now: now)
     }
 
     private mutating func createServer(_ authority: CertificateAuthority) throws(CommandFailure) {

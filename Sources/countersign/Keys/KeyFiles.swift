@@ -10,10 +10,8 @@ import X509
 
 /// The keys of a service, loaded and checked to belong together.
 struct LoadedKeys: Sendable {
-    /// The internal authority with its key, from a file or a hardware module.
-    let authority: CertificateAuthority
-    let authorityCertificatePEM: String
-    let authorityKey: SigningKey
+    /// The internal authority with its key, from a file or a hardware module, and those of a rotation.
+    let authorities: LoadedAuthorities
     /// The server's identity at the start.
     let server: ServerIdentity
     /// The current secret of nonces, and those that a rotation adds.
@@ -38,6 +36,14 @@ enum KeyFiles {
         case authorityURI = "ca.uri"
         case authorityKey = "ca.key"
         case authorityCertificate = "ca.pem"
+        /// During a rotation: the next authority, which nodes trust already.
+        case nextAuthorityURI = "ca-next.uri"
+        case nextAuthorityKey = "ca-next.key"
+        case nextAuthorityCertificate = "ca-next.pem"
+        /// After a rotation: the former authority, which nodes trust while its certificates are valid.
+        case formerAuthorityURI = "ca-former.uri"
+        case formerAuthorityKey = "ca-former.key"
+        case formerAuthorityCertificate = "ca-former.pem"
         case serverKey = "server.key"
         case serverCertificate = "server.pem"
         case nextServerKey = "server-next.key"
@@ -64,8 +70,8 @@ enum KeyFiles {
         /// A `pkcs11:` URI may contain a PIN.
         var isPrivate: Bool {
             ![
-                .authorityCertificate, .serverCertificate, .otherServiceKeys, .retiredServiceKeys,
-                .otherAccessTokenKeys, .adminAuthorityCertificate,
+                .authorityCertificate, .nextAuthorityCertificate, .formerAuthorityCertificate, .serverCertificate,
+                .otherServiceKeys, .retiredServiceKeys, .otherAccessTokenKeys, .adminAuthorityCertificate,
             ].contains(self)
         }
     }
@@ -80,18 +86,15 @@ enum KeyFiles {
     /// - Throws: ``CommandFailure`` that names the file and the command that fixes it.
     static func load(directory: String, now: Date) throws(CommandFailure) -> LoadedKeys {
         func read(_ name: Name) throws(CommandFailure) -> String { try file(name, in: directory).read() }
-        let authorityKey = try signingKeyOfAuthority(in: directory)
-        let authorityPEM = try read(.authorityCertificate)
-        let authority = try authority(authorityPEM, authorityKey, in: directory)
-        guard authority.notAfter > now else {
+        let authorities = try authorities(in: directory)
+        guard authorities.current.notAfter > now else {
             throw CommandFailure(
                 "\(path(.authorityCertificate, directory)) has expired; see Keys/README.md on a new root.")
         }
         let serviceKey = try serviceKey(try read(.serviceKey), directory)
         let accessTokens = try accessTokens(in: directory, curve: serviceKey)
         return LoadedKeys(
-            authority: authority, authorityCertificatePEM: authorityPEM, authorityKey: authorityKey,
-            server: try server(in: directory, now: now),
+            authorities: authorities, server: try server(in: directory, now: now),
             nonceSecrets: try nonceSecrets(in: directory),
             phoneCodes: try phoneCodes(in: directory), personal: try personal(in: directory),
             serviceKey: serviceKey, accessTokens: accessTokens,
@@ -99,11 +102,12 @@ enum KeyFiles {
     }
 
     /// The authority's key: from `ca.uri` if that file exists, otherwise from `ca.key`.
-    static func signingKeyOfAuthority(in directory: String) throws(CommandFailure) -> SigningKey {
-        let uri = file(.authorityURI, in: directory)
-        guard uri.exists else {
-            return try signingKey(try file(.authorityKey, in: directory).read(), .authorityKey, directory)
-        }
+    static func signingKeyOfAuthority(
+        in directory: String, _ generation: AuthorityFiles.Generation = .current
+    ) throws(CommandFailure) -> SigningKey {
+        let names = names(of: generation)
+        let uri = file(names.uri, in: directory)
+        guard uri.exists else { return try signingKey(try file(names.key, in: directory).read(), names.key, directory) }
         let text = try uri.read().trimmingCharacters(in: .whitespacesAndNewlines)
         do {
             return try SigningKey(pkcs11: text)
@@ -114,11 +118,18 @@ enum KeyFiles {
 
     /// The authority of a certificate and its key.
     static func authority(
-        _ pem: String, _ key: SigningKey, in directory: String
+        _ pem: String, _ key: SigningKey, in directory: String, _ generation: AuthorityFiles.Generation = .current
     ) throws(CommandFailure) -> CertificateAuthority {
-        let path = path(.authorityCertificate, directory)
+        let path = path(names(of: generation).certificate, directory)
         do {
             return try CertificateAuthority(certificatePEM: pem, signingKey: key)
+        } catch AuthorityError.keyMismatch
+            where generation != .current || file(.nextAuthorityKey, in: directory).exists
+            || file(.nextAuthorityURI, in: directory).exists
+        {
+            throw CommandFailure(
+                "\(path) does not belong to its key: copy the files of the authority from another node, or finish the "
+                    + "rotation with `countersign keys rotate ca`.")
         } catch AuthorityError.keyMismatch {
             throw CommandFailure(
                 "\(path) does not belong to the authority's key; restore the pair, or for a new authority run "
@@ -159,6 +170,10 @@ enum KeyFiles {
             return CommandFailure(
                 "\(path) is missing: restore it from its backup, or copy it from another node; a store's data is lost "
                     + "without it. For a new store run `\(initCommand(directory))`.")
+        case .nextAuthorityURI, .nextAuthorityKey, .nextAuthorityCertificate, .formerAuthorityURI, .formerAuthorityKey,
+            .formerAuthorityCertificate:
+            return CommandFailure(
+                "\(path) is missing: copy it from the node on which you ran `countersign keys rotate ca`.")
         case .adminAuthorityKey, .adminAuthorityCertificate:
             return CommandFailure(
                 "\(path) is missing: copy \(Name.adminAuthorityKey.rawValue) and "

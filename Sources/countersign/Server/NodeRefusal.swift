@@ -64,7 +64,9 @@ enum NodeRefusal {
         case .nonceKey:
             "copy nonce.key from there. A new key is staged first (`keys rotate nonce --stage`). After a restore, stop all "
                 + "nodes."
-        case .authority: "copy ca.pem and ca.key (or ca.uri) from there. Before using a new authority, stop all nodes."
+        case .authority:
+            "copy ca.pem and ca.key (or ca.uri) from there, and the files ca-next and ca-former that are there. A new "
+                + "authority is staged first (`keys rotate ca --stage`)."
         case .serverKeys: "copy server.key, server-next.key and server.pem from there."
         case .serviceKey:
             "copy service.key and service-others.pem from there. A new key is staged first (`keys rotate service --stage`)."

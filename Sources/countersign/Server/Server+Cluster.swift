@@ -77,7 +77,7 @@ extension LoadedKeys {
             items: [
                 .nonceKey: nonceKey.fingerprints, .phoneCodeKeys: phoneCodes.fingerprints,
                 .wrappingKeys: personal.wrappingFingerprints, .blindIndexKeys: personal.indexFingerprints,
-                .authority: [1: Digest256.of(authority.chainPEM.joined())],
+                .authority: authorities.fingerprints,
                 .serverKeys: [1: server.pin, 2: server.nextPin],
                 .serviceKey: Self.digests(of: accessTokens.publishedCurves),
                 .accessTokenKeys: Self.digests(of: accessTokens.published),

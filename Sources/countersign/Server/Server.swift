@@ -38,7 +38,7 @@ struct Server: Sendable {
     /// The common parameters of all operations.
     let service: Operations.Service
     let watch: CacheInvalidator
-    private let revocations: PublishRevocationList
+    private let revocations: RevocationLists
     private let ports: Ports
     let server: CurrentServer
     private let clientTLS: ListenerTLS
@@ -66,7 +66,11 @@ struct Server: Sendable {
         self.environment = environment
         let outboxSignal = outboxSignal
         let revocationSignal = revocationSignal
-        let revocations = PublishRevocationList(store: store, authority: keys.authority, environment: environment)
+        let authorities = keys.authorities
+        let revocations = RevocationLists(
+            ([authorities.current] + authorities.others).map {
+                PublishRevocationList(store: store, authority: $0, environment: environment)
+            })
         self.revocations = revocations
         let node = ServingNode(
             caches: Caches(store: store), onMessage: { outboxSignal.ring() }, onUserBan: { connections.detach($0) },
@@ -98,7 +102,7 @@ struct Server: Sendable {
                 clientURL: { settings.clientURL(port: ports.port(.client)) }),
             keys: ServiceKeys(
                 personal: keys.personal, phoneCodes: keys.phoneCodes, nonces: nonceKey, exports: exportKey,
-                accessTokens: keys.accessTokens, authority: keys.authority),
+                accessTokens: keys.accessTokens, authority: authorities.current, otherAuthorities: authorities.others),
             rateLimiting: settings.limits ? .on : .off, node: node, invalidator: watch,
             development: settings.isDevelopment
                 ? .writing(to: settings.texts, now: environment.now) : nil,
@@ -115,7 +119,7 @@ struct Server: Sendable {
         clientTLS = try ListenerTLS(
             chainPEM: chain, keyPEM: key,
             clients: .init(
-                authorities: keys.authority.chain, areRoots: ClientChain(trusting: keys.authority.chain).areRoots,
+                authorities: authorities.chains, areRoots: ClientChain(trusting: authorities.chains).areRoots,
                 isTLS13Only: policy[\.requests].clientTLS == .tls13))
     }
 
@@ -190,7 +194,7 @@ struct Server: Sendable {
         let certificateRoutes = CertificateRoutes(service, publish: revocations) { [policy] in
             try await captcha.accepts($0, by: policy[\.certification])
         }
-        let clientChain = try ClientChain(trusting: keys.authority.chain)
+        let clientChain = try ClientChain(trusting: keys.authorities.chains)
         let open = listeners.makePublic(
             at: settings.publicAddress.listener, tls: publicTLS, certificates: certificateRoutes,
             allowsLoopback: settings.allowsLoopbackURLs,
@@ -249,7 +253,7 @@ struct Server: Sendable {
             server.present.notAfter.timeIntervalSince1970
         }
         registry.addGauge("certificate_end_timestamp_seconds", [("certificate", "authority")]) { [keys] in
-            keys.authority.notAfter.timeIntervalSince1970
+            keys.authorities.current.notAfter.timeIntervalSince1970
         }
         for data in ReferenceData.all {
             registry.addGauge("reference_data_timestamp_seconds", [("data", data.name)]) {

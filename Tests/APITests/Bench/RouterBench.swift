@@ -72,7 +72,7 @@ struct RouterBench: Sendable {
         self.listeners = listeners
         let context = fixture.context
         let certificates = CertificateRoutes(
-            context, publish: fixture.publish, verifyCaptcha: { $0 == "solved" })
+            context, publish: RevocationLists([fixture.publish]), verifyCaptcha: { $0 == "solved" })
         let (state, tokens) = (state, TokenRoutes(service: context))
         let metadata = MetadataRoutes(urls: ServiceFixture.urls)
         let open = listeners.publicRouter(

@@ -84,7 +84,7 @@ struct AnswerWay: Sendable {
 
     private static func certificates(_ fixture: ServiceFixture) -> CertificateRoutes {
         CertificateRoutes(
-            fixture.context, publish: fixture.publish, verifyCaptcha: { $0 == "solved" })
+            fixture.context, publish: RevocationLists([fixture.publish]), verifyCaptcha: { $0 == "solved" })
     }
 
     /// What the HTTP library does around a router, with the fixture's clock.

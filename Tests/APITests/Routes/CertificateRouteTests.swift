@@ -69,7 +69,7 @@ struct CertificateRouteTests {
             let reply = try await bench.open("GET /certificates/authority")
             #expect(reply.headers[.contentType] == "application/pem-certificate-chain")
             #expect(
-                String(decoding: reply.body, as: UTF8.self) == bench.fixture.context.authorityChain.joined())
+                String(decoding: reply.body, as: UTF8.self) == bench.fixture.context.authorityCertificates.joined())
             return reply
         },
         RouteCase("GET /certificates/revocations", 200) { bench in
@@ -77,11 +77,16 @@ struct CertificateRouteTests {
             #expect(
                 reply.headers[.contentType] == "application/pkix-crl" && reply.headers[.cacheControl] == "max-age=300")
             #expect(try await reply.body == bench.fixture.publish())
+            let authority = bench.fixture.publish.authorityID.base64URL
+            #expect(try await bench.open("GET /certificates/revocations?authority=\(authority)").body == reply.body)
             let pem = try await bench.send(
                 .public, "GET /certificates/revocations", headers: [.accept: "application/x-pem-file"])
             #expect(pem.headers[.contentType] == "application/x-pem-file")
             #expect(String(decoding: pem.body, as: UTF8.self).hasPrefix("-----BEGIN X509 CRL-----"))
             return reply
+        },
+        RouteCase("GET /certificates/revocations", 404, .notFound) { bench in
+            try await bench.open("GET /certificates/revocations?authority=unknown")
         },
         RouteCase("GET /certificates/revocations", 304) { bench in
             let tag = try #require(try await bench.open("GET /certificates/revocations").headers[.eTag])

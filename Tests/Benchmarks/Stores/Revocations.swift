@@ -107,7 +107,7 @@ struct Revocations {
                             keyHash: Digest256.of("key \(number)"), notBefore: now, notAfter: now + 86_400,
                             issuedAt: now, replaces: nil, firstSeenAt: nil,
                             revoked: .init(at: now, reason: "keyCompromise")),
-                        subjectPublicKeyInfo: [])
+                        subjectPublicKeyInfo: [], authority: .of("authority"))
                 }
                 return device
             }

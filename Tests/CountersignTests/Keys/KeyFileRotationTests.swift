@@ -9,68 +9,13 @@ import Tokens
 
 @testable import countersign
 
-/// Two nodes with the keys of one directory, of which at most one is stopped at a time.
 @Suite("Rotating the keys in files")
 struct KeyFileRotationTests {
-    private final class Bench {
-        let parent: TemporaryDirectory
-        var now = Date()
-        /// The keys that each node read at its start.
-        private(set) var nodes: [(keys: LoadedKeys, startedAt: Date)] = []
-
-        var directory: String { parent.path + "/Keys" }
-
-        init() throws {
-            parent = try TemporaryDirectory()
-            try Installation.makeKeys(parent.path + "/Keys", madeAt: now)
-            nodes = try (0..<2).map { _ in (try load(), now) }
-        }
-
-        private func load() throws -> LoadedKeys { try KeyFiles.load(directory: directory, now: now) }
-
-        /// Starts a node again, which the other one must accept.
-        func restart(_ index: Int) throws {
-            now += 1
-            nodes[index] = (try load(), now)
-            let members = members
-            for (own, other) in [(members[0], members[1]), (members[1], members[0])] {
-                let found = NodeAgreement.disagreements(
-                    of: own.fingerprints, with: [other], allowsOtherPolicies: false, now: now)
-                #expect(found.isEmpty, "\(found)")
-            }
-        }
-
-        var members: [ClusterMember] {
-            nodes.map { keys, startedAt in
-                ClusterMember(
-                    id: NodeID(UUID()), host: "a", version: "1", startedAt: startedAt, seenAt: now,
-                    fingerprints: keys.fingerprints(
-                        nonceKey: keys.nonceSecrets.key(generation: "", in: .first), server: keys.server,
-                        realm: "auth.example", policy: Policy()))
-            }
-        }
-
-        @discardableResult
-        func run(_ step: RotationStep, of key: RotatedKey) throws -> RotationOutcome {
-            try KeyFileRotation(
-                directory: directory, nodes: members, now: now,
-                randomBytes: { count in (0..<count).map { _ in UInt8.random(in: .min ... .max) } }
-            ) { NonceKey($0, generation: "", in: .first).fingerprint }.run(step, of: key)
-        }
-
-        func expectRefused(_ step: RotationStep, of key: RotatedKey, _ words: String) {
-            let failure = #expect(throws: CommandFailure.self) { try run(step, of: key) }
-            #expect(failure?.sentence.contains(words) == true, "\(failure?.sentence ?? "")")
-        }
-
-        func has(_ name: KeyFiles.Name) -> Bool { KeyFiles.file(name, in: directory).exists }
-    }
-
     @Test(
         "A key is staged, used and pruned while nodes restart one by one, and each step waits for both nodes",
         arguments: [RotatedKey.nonce, .service, .accessToken])
     func threeSteps(key: RotatedKey) throws {
-        let bench = try Bench()
+        let bench = try RotationBench()
         bench.expectRefused(.use, of: key, "--stage")
         bench.expectRefused(.prune, of: key, "no former key")
         #expect(try !bench.run(.stage, of: key).changed.isEmpty)
@@ -104,7 +49,7 @@ struct KeyFileRotationTests {
         "A next key that is in use already is removed by each step, and undoes nothing",
         arguments: [RotatedKey.service, .accessToken])
     func leftNextKey(key: RotatedKey) throws {
-        let bench = try Bench()
+        let bench = try RotationBench()
         let (current, next): (KeyFiles.Name, KeyFiles.Name) =
             key == .service ? (.serviceKey, .nextServiceKey) : (.accessTokenKey, .nextAccessTokenKey)
         let files = [current, next].map { KeyFiles.file($0, in: bench.directory) }
@@ -136,7 +81,7 @@ struct KeyFileRotationTests {
 
     @Test("After each step the files that it wrote are there to be copied, and no others are named")
     func namedFiles() throws {
-        let bench = try Bench()
+        let bench = try RotationBench()
         for key in [RotatedKey.nonce, .service, .accessToken] {
             for step in [RotationStep.stage, .use, .prune] {
                 bench.now += 2 * 86_400
@@ -157,7 +102,7 @@ struct KeyFileRotationTests {
 
     @Test("Another nonce secret waits until the former one was removed")
     func formerNonce() throws {
-        let bench = try Bench()
+        let bench = try RotationBench()
         for step in [RotationStep.stage, .use] {
             try bench.run(step, of: .nonce)
             try bench.restart(0)
@@ -178,7 +123,7 @@ struct KeyFileRotationTests {
     }
 
     /// Of two nodes with the former and the new key each accepts what the other signs.
-    private func expectEachAccepts(_ key: RotatedKey, _ bench: Bench) throws {
+    private func expectEachAccepts(_ key: RotatedKey, _ bench: RotationBench) throws {
         let (new, old) = (bench.nodes[0].keys, bench.nodes[1].keys)
         switch key {
         case .nonce:
@@ -207,7 +152,7 @@ struct KeyFileRotationTests {
 
     @Test("A version is added to the phone code key, and the former one goes when no code of it is open")
     func phoneCode() throws {
-        let bench = try Bench()
+        let bench = try RotationBench()
         func versions() throws -> [Int] {
             try KeyFiles.secrets(.phoneCodeSecrets, in: bench.directory).keys.sorted()
         }
@@ -226,7 +171,7 @@ struct KeyFileRotationTests {
 
     @Test("A version is added to the blind index key, and none is removed by the command")
     func blindIndex() throws {
-        let bench = try Bench()
+        let bench = try RotationBench()
         try bench.run(.use, of: .blindIndex)
         #expect(try KeyFiles.secrets(.blindIndexSecrets, in: bench.directory).keys.sorted() == [1, 2])
         bench.expectRefused(.prune, of: .blindIndex, "Keys/README.md")
@@ -234,7 +179,7 @@ struct KeyFileRotationTests {
 
     @Test("The next server key is used with a certificate for the same hosts, and another next one is made")
     func server() throws {
-        let bench = try Bench()
+        let bench = try RotationBench()
         let before = try KeyFiles.server(in: bench.directory, now: bench.now)
         try bench.run(.use, of: .server)
         let after = try KeyFiles.server(in: bench.directory, now: bench.now)
@@ -244,7 +189,7 @@ struct KeyFileRotationTests {
         try bench.restart(1)
         bench.expectRefused(.stage, of: .server, "--stage")
         // A certificate of another authority needs another one of it.
-        let other = try Bench()
+        let other = try RotationBench()
         for name in [KeyFiles.Name.serverKey, .serverCertificate] {
             let text = try KeyFiles.file(name, in: other.directory).read()
             try KeyFiles.file(name, in: bench.directory).replace(text)
@@ -254,7 +199,7 @@ struct KeyFileRotationTests {
 
     @Test("A rotation of the server key that was stopped after any file is finished by the same command")
     func serverStopped() throws {
-        let bench = try Bench()
+        let bench = try RotationBench()
         let names = [KeyFiles.Name.serverKey, .serverCertificate, .nextServerKey]
         let files = names.map { KeyFiles.file($0, in: bench.directory) }
         let before = try files.map { file in try file.read() }

@@ -24,8 +24,8 @@ struct MoveTests {
                 "INSERT INTO devices (id, created_at, held) VALUES ($1, $2, 0)", rows: ids.map { [.text($0), 1] })
             try transaction.execute(
                 """
-                INSERT INTO certificates (thumbprint, serial, device_id, key_hash, subject_public_key_info, not_before,
-                    not_after, issued_at) VALUES ($1, $2, $3, $1, $1, 1, 2, 1)
+                INSERT INTO certificates (thumbprint, serial, device_id, key_hash, subject_public_key_info, authority,
+                    not_before, not_after, issued_at) VALUES ($1, $2, $3, $1, $1, $1, 1, 2, 1)
                 """, rows: ids.map { [.bytes(Array($0.utf8)), .text("serial \($0)"), .text($0)] })
             try transaction.execute(
                 "INSERT INTO rates (key, arrival) VALUES ($1, 1)",

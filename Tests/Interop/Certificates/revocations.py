@@ -26,8 +26,8 @@ def revoke(path, count):
     store.execute("BEGIN IMMEDIATE")
     store.execute("INSERT INTO devices (id, created_at, held) VALUES (?, ?, 0)", (device, now))
     store.executemany(
-        "INSERT INTO certificates (thumbprint, serial, device_id, key_hash, subject_public_key_info, not_before, not_after,"
-        " issued_at, revoked_at, revocation_reason) VALUES (?, ?, ?, ?, x'', ?, ?, ?, ?, 'keyCompromise')",
+        "INSERT INTO certificates (thumbprint, serial, device_id, key_hash, subject_public_key_info, authority, not_before,"
+        " not_after, issued_at, revoked_at, revocation_reason) VALUES (?, ?, ?, ?, x'', zeroblob(32), ?, ?, ?, ?, 'keyCompromise')",
         ((hashlib.sha256(b"certificate %d" % number).digest(), f"{(1 << 127) + number:032x}", device,
           hashlib.sha256(b"key %d" % number).digest(), now, now + 86_400_000, now, now) for number in range(count)))
     store.execute("UPDATE revocation_counter SET value = value + 1 WHERE id = 1")

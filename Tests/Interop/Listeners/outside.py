@@ -33,7 +33,9 @@ def main():
     device = Device(chosen.public, chosen.client, chosen.ca, "EC")
     leaf = x509.load_pem_x509_certificate(accepted(device.certify(), 201)["certificate"].encode())
     [point] = leaf.extensions.get_extension_for_class(x509.CRLDistributionPoints).value
-    equal(point.full_name[0].value, chosen.outside + "/certificates/revocations", "the CRL distribution point")
+    url, _, authority = point.full_name[0].value.partition("?authority=")
+    equal(url, chosen.outside + "/certificates/revocations", "the CRL distribution point")
+    expect(len(authority) == 43, f"the CRL distribution point names the authority {authority}")
     print(counts)
 
 

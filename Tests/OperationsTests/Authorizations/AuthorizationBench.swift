@@ -110,7 +110,7 @@ struct AuthorizationBench {
             realm: ServiceFixture.realm, urls: ServiceFixture.urls,
             keys: ServiceKeys(
                 personal: keys, phoneCodes: codes, nonces: NonceKey(secret), exports: ExportKey(secret),
-                accessTokens: accessTokens, authority: try TestAuthority().authority),
+                accessTokens: accessTokens, authority: try TestAuthority().authority, otherAuthorities: []),
             rateLimiting: rateLimiting, node: node,
             invalidator: CacheInvalidator(store: store, node: node, policy: policy, environment: environment))
         self.context = context
@@ -179,7 +179,8 @@ struct AuthorizationBench {
         try await store.write { transaction in
             _ = try DeviceRepository(transaction).insert(
                 session.deviceID, userAgent: nil, presenceKey: nil, at: session.createdAt)
-            try CertificateRepository(transaction).insert(certificate, subjectPublicKeyInfo: [])
+            try CertificateRepository(transaction).insert(
+                certificate, subjectPublicKeyInfo: [], authority: .of("authority"))
             var row = session
             row.renewedAt = .distantFuture
             let generation = try transaction.first("SELECT generation FROM users WHERE id = $1", [.text("\(user.id)")])

@@ -25,7 +25,7 @@ struct RevocationListTests {
                         serial: serial, thumbprint: Digest256.of("certificate \(number)"), deviceID: device,
                         keyHash: Digest256.of("key \(number)"), notBefore: now, notAfter: now + 86_400, issuedAt: now,
                         replaces: nil, firstSeenAt: nil, revoked: .init(at: now, reason: "keyCompromise")),
-                    subjectPublicKeyInfo: [])
+                    subjectPublicKeyInfo: [], authority: .of("authority"))
             }
             try ChangeLog(transaction).append(.device(device))
         }
@@ -34,7 +34,32 @@ struct RevocationListTests {
     private static func publisher(_ fixture: ServiceFixture, _ store: any Database) throws -> PublishRevocationList {
         let clock = fixture.clock
         return PublishRevocationList(
-            store: store, authority: try TestAuthority().authority, environment: Environment(now: { clock.now }))
+            store: store, authority: fixture.context.keys.authority, environment: Environment(now: { clock.now }))
+    }
+
+    @Test("is of the authority that is asked for, with the same entries and a number of its own")
+    func authorities() async throws {
+        try await ServiceFixture.run { fixture in
+            try await Self.revoke(3, in: fixture.store)
+            let former = try TestAuthority().authority
+            let clock = fixture.clock
+            let lists = RevocationLists([
+                try Self.publisher(fixture, fixture.store),
+                PublishRevocationList(
+                    store: fixture.store, authority: former, environment: Environment(now: { clock.now })),
+            ])
+            let own = try #require(lists.of(nil))
+            let other = try #require(lists.of(former.id.base64URL))
+            #expect(lists.of(fixture.context.keys.authority.id.base64URL) === own && other !== own)
+            #expect(lists.of("another") == nil)
+            let documents = [try await own.document(), try await other.document()]
+            #expect(documents.map(\.entries) == [3, 3] && documents.map(\.number) == [1, 1])
+            #expect(documents[0].der != documents[1].der)
+            try await Self.revoke(1, in: fixture.store, seed: 3)
+            lists.suspect()
+            #expect(try await own.document().number == 2)
+            #expect(try await other.document().entries == 4)
+        }
     }
 
     @Test("is made once for five hundred who ask at once, and then comes from memory without a question to the store")

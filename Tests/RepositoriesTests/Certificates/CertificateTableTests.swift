@@ -15,7 +15,8 @@ struct CertificateTableTests {
             var certificate = tables.certificate(2, replaces: "1")
             certificate.revoked = .init(at: TestTables.now, reason: "keyCompromise")
             try await tables.write { [certificate] in
-                try CertificateRepository($0).insert(certificate, subjectPublicKeyInfo: [7])
+                try CertificateRepository($0).insert(
+                    certificate, subjectPublicKeyInfo: [7], authority: .of("authority"))
             }
             let found = try await tables.read { [certificate] transaction in
                 let records = CertificateRepository(transaction)
@@ -39,20 +40,41 @@ struct CertificateTableTests {
         }
     }
 
+    @Test("The last end of an authority's certificates is of its own, revoked or not", arguments: StoreKind.shared)
+    func authorities(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (former, now) = (Digest256.of("former authority"), TestTables.now)
+            var revoked = tables.certificate(3, endsAfter: 20)
+            revoked.revoked = .init(at: now, reason: "keyCompromise")
+            try await tables.write { [revoked] transaction in
+                let records = CertificateRepository(transaction)
+                for certificate in [tables.certificate(2, endsAfter: 10), revoked] {
+                    try records.insert(certificate, subjectPublicKeyInfo: [1], authority: former)
+                }
+                #expect(try records.authority(serial: "3") == former)
+                #expect(try records.authority(serial: "9") == nil)
+                #expect(try records.lastEnd(of: former, now: now) == revoked.notAfter)
+                #expect(try records.lastEnd(of: former, now: now.addingTimeInterval(20)) == nil)
+            }
+        }
+    }
+
     @Test(
         "No serial number and no thumbprint is issued twice, and none without its device", arguments: StoreKind.shared)
     func constraints(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let again = tables.certificate(1)
             await #expect(throws: StoreError.constraint(kind: .unique)) {
-                try await tables.write { try CertificateRepository($0).insert(again, subjectPublicKeyInfo: [1]) }
+                try await tables.write {
+                    try CertificateRepository($0).insert(again, subjectPublicKeyInfo: [1], authority: .of("authority"))
+                }
             }
             await #expect(throws: StoreError.constraint(kind: .unique)) {
                 try await tables.sql(
                     """
                     INSERT INTO certificates (thumbprint, serial, device_id, key_hash, subject_public_key_info,
-                        not_before, not_after, issued_at)
-                    VALUES ($1, '1', $2, $1, $1, 0, 0, 0)
+                        authority, not_before, not_after, issued_at)
+                    VALUES ($1, '1', $2, $1, $1, $1, 0, 0, 0)
                     """, [.bytes([9]), .id(tables.device)])
             }
             await #expect(throws: StoreError.constraint(kind: .foreignKey)) {
@@ -96,7 +118,9 @@ struct CertificateTableTests {
             let (second, third) = (tables.certificate(2, replaces: "1"), tables.certificate(3, replaces: "1"))
             try await tables.write { transaction in
                 let records = CertificateRepository(transaction)
-                for certificate in [second, third] { try records.insert(certificate, subjectPublicKeyInfo: [1]) }
+                for certificate in [second, third] {
+                    try records.insert(certificate, subjectPublicKeyInfo: [1], authority: .of("authority"))
+                }
             }
             #expect(
                 Set(try await tables.read { try CertificateRepository($0).listUnseenRenewals(of: "1") }) == ["2", "3"])
@@ -137,7 +161,8 @@ struct CertificateTableTests {
             try await tables.write { transaction in
                 let records = CertificateRepository(transaction)
                 for number in 2...8 {
-                    try records.insert(tables.certificate(number), subjectPublicKeyInfo: [1])
+                    try records.insert(
+                        tables.certificate(number), subjectPublicKeyInfo: [1], authority: .of("authority"))
                     // Most of them at one moment.
                     let time = TestTables.now.addingTimeInterval(number == 5 ? -1 : 0)
                     _ = try records.revoke(serial: String(number), at: time, reason: "keyCompromise")
@@ -166,7 +191,9 @@ struct CertificateTableTests {
             let (over, unseen) = (tables.certificate(2, endsAfter: -10), tables.certificate(3))
             let deleted = try await tables.write { transaction in
                 let records = CertificateRepository(transaction)
-                for certificate in [over, unseen] { try records.insert(certificate, subjectPublicKeyInfo: [1]) }
+                for certificate in [over, unseen] {
+                    try records.insert(certificate, subjectPublicKeyInfo: [1], authority: .of("authority"))
+                }
                 _ = try records.revoke(serial: "2", at: TestTables.now, reason: "keyCompromise")
                 _ = try records.recordFirstSight(thumbprint: .of("certificate 1"), at: TestTables.now)
                 let upkeep = CertificateUpkeep(transaction)

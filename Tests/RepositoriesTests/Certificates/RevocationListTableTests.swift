@@ -9,8 +9,13 @@ import Testing
 
 @Suite("Tables revocation_lists, recent_certifications and certificate_notices")
 struct RevocationListTableTests {
-    private static func list(_ number: Int64) -> RevocationListRepository.Published {
-        .init(number: number, der: [1, 2], entries: 3, thisUpdate: TestTables.now, revocations: 4)
+    private static let authority = Digest256.of("authority")
+
+    private static func list(
+        _ number: Int64, of authority: Digest256 = authority
+    ) -> RevocationListRepository.Published {
+        .init(
+            authority: authority, number: number, der: [1, 2], entries: 3, thisUpdate: TestTables.now, revocations: 4)
     }
 
     @Test("The list in force is the last, and takes the place of the ones before it", arguments: StoreKind.shared)
@@ -18,7 +23,7 @@ struct RevocationListTableTests {
         try await TestTables.run(kind) { tables in
             let answers = try await tables.write { transaction in
                 let records = RevocationListRepository(transaction)
-                let none = try records.current() == nil && records.heading() == nil
+                let none = try records.current(of: Self.authority) == nil && records.heading(of: Self.authority) == nil
                 return try [
                     none, records.publish(Self.list(1), after: 0),
                     records.publish(Self.list(2), after: 0),
@@ -27,7 +32,10 @@ struct RevocationListTableTests {
             }
             #expect(answers == [true, true, false, true])
             let (list, heading) = try await tables.read {
-                (try RevocationListRepository($0).current(), try RevocationListRepository($0).heading())
+                (
+                    try RevocationListRepository($0).current(of: Self.authority),
+                    try RevocationListRepository($0).heading(of: Self.authority)
+                )
             }
             #expect(list?.number == 2)
             #expect(list?.der == [1, 2])
@@ -38,6 +46,24 @@ struct RevocationListTableTests {
             #expect(heading?.thisUpdate == TestTables.now)
             #expect(heading?.revocations == 4)
             #expect(try await tables.count("revocation_lists") == 1)
+        }
+    }
+
+    @Test("Each authority has its own list and its own numbers", arguments: StoreKind.shared)
+    func authorities(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let former = Digest256.of("former authority")
+            let numbers = try await tables.write { transaction in
+                let records = RevocationListRepository(transaction)
+                try records.publish(Self.list(7, of: former))
+                #expect(try records.publish(Self.list(1), after: 0))
+                #expect(try records.publish(Self.list(2), after: 1))
+                #expect(try !records.publish(Self.list(8, of: former), after: 2))
+                return try [former, Self.authority].map { try records.heading(of: $0)?.number }
+            }
+            #expect(numbers == [7, 2])
+            let all = try await tables.read { try RevocationListRepository($0).all() }
+            #expect(Set(all.map(\.authority)) == [former, Self.authority] && all.count == 2)
         }
     }
 
@@ -104,7 +130,8 @@ struct RevocationListTableTests {
             await #expect(throws: StoreError.constraint(kind: .notNull)) {
                 try await tables.sql("UPDATE revocation_lists SET der = NULL")
             }
-            #expect(try await tables.read { try RevocationListRepository($0).current()?.der } == [1, 2])
+            #expect(
+                try await tables.read { try RevocationListRepository($0).current(of: Self.authority)?.der } == [1, 2])
         }
     }
 

@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Encoding
 import Fixtures
 import Foundation
 import Testing
@@ -37,7 +38,8 @@ struct NewestFirstTests {
                     _ = try DeviceRepository(transaction).insert(
                         DeviceID(UUID()), userAgent: nil, presenceKey: nil, at: moment)
                     let certificate = tables.certificate(100 + number)
-                    try CertificateRepository(transaction).insert(certificate, subjectPublicKeyInfo: [1])
+                    try CertificateRepository(transaction).insert(
+                        certificate, subjectPublicKeyInfo: [1], authority: .of("authority"))
                     try transaction.execute(
                         "UPDATE certificates SET issued_at = $2 WHERE serial = $1", [.text(certificate.serial), at])
                     _ = try OutboxRepository(transaction).insert(

@@ -70,7 +70,8 @@ struct TestTables: Sendable {
                 Application(id: application, providerID: provider, name: "App"), at: Self.now)
             _ = try ProviderKeyRepository(transaction).insert(key(providerKey, bytes: [1]))
             _ = try DeviceRepository(transaction).insert(device, userAgent: "Test", presenceKey: nil, at: Self.now)
-            try CertificateRepository(transaction).insert(certificate, subjectPublicKeyInfo: [1])
+            try CertificateRepository(transaction).insert(
+                certificate, subjectPublicKeyInfo: [1], authority: .of("authority"))
             try UserRepository(transaction).enqueueInsert(person(user, "ada"))
         }
     }

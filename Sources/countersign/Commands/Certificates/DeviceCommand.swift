@@ -96,15 +96,15 @@ struct DeviceCommand: AsyncParsableCommand {
 }
 
 extension Admin {
-    /// Signs a new revocation list; `false` if the authority's key is not available. The revocation is in force in both
-    /// cases, and the service also rebuilds the list.
+    /// Signs a new revocation list of each authority; `false` if an authority's key is not available. The revocation is in
+    /// force in both cases, and the service also rebuilds the lists.
     func publishRevocations() async -> Bool {
         do {
-            let key = try KeyFiles.signingKeyOfAuthority(in: keysDirectory)
-            let pem = try KeyFiles.file(.authorityCertificate, in: keysDirectory).read()
-            let authority = try KeyFiles.authority(pem, key, in: keysDirectory)
-            _ = try await PublishRevocationList(
-                store: store(for: .manage), authority: authority, environment: environment)()
+            let authorities = try KeyFiles.authorities(in: keysDirectory)
+            for authority in [authorities.current] + authorities.others {
+                _ = try await PublishRevocationList(
+                    store: store(for: .manage), authority: authority, environment: environment)()
+            }
             return true
         } catch {
             return false

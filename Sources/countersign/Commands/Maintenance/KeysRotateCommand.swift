@@ -1,4 +1,5 @@
 import ArgumentParser
+import Authority
 import Database
 import Domain
 import Foundation
@@ -15,7 +16,7 @@ extension KeysCommand {
                 finished before another version is added. If nodes have the keys on separate disks, run it with \
                 --stage, copy wrapping.key to all nodes, then run it without --stage.
 
-                nonce, service, access-token: run it with --stage, then without, then with --prune. Each run says \
+                nonce, service, access-token, ca: run it with --stage, then without, then with --prune. Each run says \
                 what to do before the next one, and is refused while a node is not ready.
 
                 phone-code, blind-index, server: run it once. Remove an old phone code key with --prune.
@@ -24,7 +25,7 @@ extension KeysCommand {
 
         @OptionGroup var shared: SharedOptions
 
-        @Argument(help: "The key: wrapping, phone-code, blind-index, nonce, service, access-token or server.")
+        @Argument(help: "The key: wrapping, phone-code, blind-index, nonce, service, access-token, server or ca.")
         var key = RotatedKey.wrapping
 
         @Flag(help: "Make the next key known to all nodes before it is used.")
@@ -56,14 +57,19 @@ extension KeysCommand {
 
         /// A step of a key that is only in files.
         private func file(_ admin: Admin) async throws -> Report {
-            let generation = try await admin.store(for: .manage).read {
-                try RestoreRepository($0).nonceGeneration()
+            let (now, keys) = (admin.environment.now(), admin.keysDirectory)
+            let former = key == .authority && prune ? try KeyFiles.authorities(in: keys).former?.id : nil
+            let (generation, lastEnd) = try await admin.store(for: .manage).read { transaction in
+                (
+                    try RestoreRepository(transaction).nonceGeneration(),
+                    try former.flatMap { try CertificateRepository(transaction).lastEnd(of: $0, now: now) }
+                )
             }
             let step: RotationStep = stage ? .stage : prune ? .prune : .use
             let cell = admin.settings.cell
             let outcome = try KeyFileRotation(
-                directory: admin.keysDirectory, nodes: admin.nodes, now: admin.environment.now(),
-                randomBytes: admin.environment.randomBytes
+                directory: keys, nodes: admin.nodes, now: now,
+                randomBytes: admin.environment.randomBytes, lastEnd: lastEnd
             ) { NonceKey($0, generation: generation, in: cell).fingerprint }.run(step, of: key)
             var report = Report(
                 outcome.changed.isEmpty ? ["Nothing was changed."] : outcome.changed.map { "\($0) is changed." },

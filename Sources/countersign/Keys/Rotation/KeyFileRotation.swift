@@ -10,6 +10,8 @@ struct KeyFileRotation {
     let nodes: [ClusterMember]
     let now: Date
     let randomBytes: (Int) -> [UInt8]
+    /// The end of the last certificate of the former authority.
+    var lastEnd: Date?
     /// The digest by which nodes compare a nonce secret.
     let nonceDigest: (Secret<[UInt8]>) -> Digest256
 
@@ -26,6 +28,7 @@ struct KeyFileRotation {
         case .phoneCode: return try version(step, of: key, .phoneCodeSecrets, .phoneCodeKeys)
         case .blindIndex: return try version(step, of: key, .blindIndexSecrets, .blindIndexKeys)
         case .server: return try ServerKeyRotation(directory: directory, now: now, randomBytes: randomBytes).run(step)
+        case .authority: return try AuthorityRotation(self).run(step)
         case .wrapping: throw CommandFailure("The wrapping key is rotated with the store.")
         }
     }
@@ -161,6 +164,18 @@ extension KeyFileRotation {
                     "Restart the nodes one by one.", "Wait an hour, so that backends fetch the next public key.",
                     "Then run `\(command)`.",
                 ]
+            case (.authority, .stage):
+                [
+                    "Restart the nodes one by one.",
+                    "Give devices and providers ca-next.pem too (`GET /certificates/authority` has both).",
+                    "Then run `\(command)`.",
+                ]
+            case (.authority, .use):
+                [
+                    "Restart the nodes one by one.",
+                    "When devices and providers trust ca.pem, run `countersign keys rotate server`.",
+                    "When all certificates of the former authority have expired, run `\(command) --prune`.",
+                ]
             case (_, .stage): ["Restart the nodes one by one.", "Then run `\(command)`."]
             case (.nonce, .use): ["Restart the nodes one by one.", "After a day run `\(command) --prune`."]
             case (_, .use): ["Restart the nodes one by one.", "After an hour run `\(command) --prune`."]
@@ -195,6 +210,13 @@ extension KeyFileRotation {
         case (.accessToken, .stage): ([.nextAccessTokenKey, .otherAccessTokenKeys], [])
         case (.accessToken, .use): ([.accessTokenKey], [.nextAccessTokenKey])
         case (.accessToken, .prune): ([], [.otherAccessTokenKeys])
+        case (.authority, .stage): ([.nextAuthorityKey, .nextAuthorityCertificate], [])
+        case (.authority, .use):
+            (
+                [.authorityKey, .authorityCertificate, .formerAuthorityKey, .formerAuthorityCertificate],
+                [.nextAuthorityKey, .nextAuthorityCertificate]
+            )
+        case (.authority, .prune): ([], [.formerAuthorityKey, .formerAuthorityCertificate])
         case (.server, _): ([.serverKey, .serverCertificate, .nextServerKey], [])
         }
     }

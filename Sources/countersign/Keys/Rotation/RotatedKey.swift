@@ -9,6 +9,8 @@ enum RotatedKey: String, CaseIterable, ExpressibleByArgument {
     case service
     case accessToken = "access-token"
     case server
+    /// The internal authority, which certifies devices.
+    case authority = "ca"
 }
 
 /// A step of a rotation.

@@ -52,15 +52,29 @@ struct ServerKeyRotation {
 
     /// Returns if the service's own authority issued the certificate. Another authority must issue the next one too.
     private func requireOwnCertificate(_ identity: ServerIdentity) throws(CommandFailure) {
-        let authority = try KeyFiles.file(.authorityCertificate, in: directory).read()
-        guard let own = try? Certificate(pemEncoded: identity.chainPEM.firstCertificate),
-            let issuer = try? Certificate(pemEncoded: authority.firstCertificate), own.issuer == issuer.subject
-        else {
+        guard try KeyFiles.authorities(in: directory).haveIssued(identity.chainPEM) else {
             throw CommandFailure(
                 "\(KeyFiles.path(.serverCertificate, directory)) was not issued by the authority in ca.pem: get a "
                     + "certificate for \(KeyFiles.path(.nextServerKey, directory)) from its authority, and follow "
                     + "Keys/README.md.")
         }
+    }
+}
+
+extension LoadedAuthorities {
+    /// Whether the current authority or the former one issued the first certificate of a PEM text.
+    fileprivate func haveIssued(_ pem: String) -> Bool {
+        current.hasIssued(pem) || former?.hasIssued(pem) == true
+    }
+}
+
+extension CertificateAuthority {
+    /// Whether it is named as the issuer of the first certificate of a PEM text.
+    func hasIssued(_ pem: String) -> Bool {
+        guard let issued = try? Certificate(pemEncoded: pem.firstCertificate),
+            let own = chainPEM.first.flatMap({ try? Certificate(pemEncoded: $0) })
+        else { return false }
+        return issued.issuer == own.subject
     }
 }
 

@@ -1,0 +1,65 @@
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Testing
+
+@testable import countersign
+
+/// Two nodes with the keys of one directory, of which at most one is stopped at a time.
+final class RotationBench {
+    let parent: TemporaryDirectory
+    var now = Date()
+    /// The end of the last certificate of the former authority.
+    var lastEnd: Date?
+    /// The keys that each node read at its start.
+    private(set) var nodes: [(keys: LoadedKeys, startedAt: Date)] = []
+
+    var directory: String { parent.path + "/Keys" }
+
+    init() throws {
+        parent = try TemporaryDirectory()
+        try Installation.makeKeys(parent.path + "/Keys", madeAt: now)
+        nodes = try (0..<2).map { _ in (try load(), now) }
+    }
+
+    private func load() throws -> LoadedKeys { try KeyFiles.load(directory: directory, now: now) }
+
+    /// Starts a node again, which the other one must accept.
+    func restart(_ index: Int) throws {
+        now += 1
+        nodes[index] = (try load(), now)
+        let members = members
+        for (own, other) in [(members[0], members[1]), (members[1], members[0])] {
+            let found = NodeAgreement.disagreements(
+                of: own.fingerprints, with: [other], allowsOtherPolicies: false, now: now)
+            #expect(found.isEmpty, "\(found)")
+        }
+    }
+
+    var members: [ClusterMember] {
+        nodes.map { keys, startedAt in
+            ClusterMember(
+                id: NodeID(UUID()), host: "a", version: "1", startedAt: startedAt, seenAt: now,
+                fingerprints: keys.fingerprints(
+                    nonceKey: keys.nonceSecrets.key(generation: "", in: .first), server: keys.server,
+                    realm: "auth.example", policy: Policy()))
+        }
+    }
+
+    @discardableResult
+    func run(_ step: RotationStep, of key: RotatedKey) throws -> RotationOutcome {
+        try KeyFileRotation(
+            directory: directory, nodes: members, now: now,
+            randomBytes: { count in (0..<count).map { _ in UInt8.random(in: .min ... .max) } },
+            lastEnd: lastEnd
+        ) { NonceKey($0, generation: "", in: .first).fingerprint }.run(step, of: key)
+    }
+
+    func expectRefused(_ step: RotationStep, of key: RotatedKey, _ words: String) {
+        let failure = #expect(throws: CommandFailure.self) { try run(step, of: key) }
+        #expect(failure?.sentence.contains(words) == true, "\(failure?.sentence ?? "")")
+    }
+
+    func has(_ name: KeyFiles.Name) -> Bool { KeyFiles.file(name, in: directory).exists }
+}
