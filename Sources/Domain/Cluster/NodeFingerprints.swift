@@ -89,6 +89,8 @@ package extension NodeFingerprints {
         case serviceKey = "service.key"
         /// The published keys of access tokens: the current one, 1, followed by the others.
         case accessTokenKeys = "access-token.key"
+        /// The secrets that sign webhooks. Absent if there is no such file.
+        case webhookSecrets = "webhook.secret"
         /// The realm of challenges, and the audience of tokens.
         case realm
 
@@ -98,7 +100,7 @@ package extension NodeFingerprints {
             case .realm: .same
             case .phoneCodeKeys, .wrappingKeys: .sharedVersions
             case .blindIndexKeys: .sharedVersionsAndNewest
-            case .serverKeys: .overlapping
+            case .serverKeys, .webhookSecrets: .overlapping
             case .authority, .nonceKey, .serviceKey, .accessTokenKeys: .published
             }
         }

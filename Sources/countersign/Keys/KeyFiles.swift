@@ -24,6 +24,8 @@ struct LoadedKeys: Sendable {
     let serviceKey: P256.Signing.PrivateKey
     /// The keys that sign access tokens.
     let accessTokens: AccessTokenKeys
+    /// The secrets that sign webhooks; empty if there is no such file.
+    let webhookSecrets: [Secret<String>]
     /// The public keys of both kinds (RFC 7517).
     let webKeys: [JSONValue]
 }
@@ -63,6 +65,8 @@ enum KeyFiles {
         case nextAccessTokenKey = "access-token-next.key"
         /// The public keys of the next and of former access token keys.
         case otherAccessTokenKeys = "access-token-others.pem"
+        /// The secrets that sign webhooks, if `delivery.yaml` names this file.
+        case webhookSecret = "webhook.secret"
         /// The authority of administrators' certificates. `admin add` creates both files.
         case adminAuthorityKey = "admin-ca.key"
         case adminAuthorityCertificate = "admin-ca.pem"
@@ -97,7 +101,7 @@ enum KeyFiles {
             authorities: authorities, server: try server(in: directory, now: now),
             nonceSecrets: try nonceSecrets(in: directory),
             phoneCodes: try phoneCodes(in: directory), personal: try personal(in: directory),
-            serviceKey: serviceKey, accessTokens: accessTokens,
+            serviceKey: serviceKey, accessTokens: accessTokens, webhookSecrets: try webhookSecrets(in: directory),
             webKeys: try webKeys(of: accessTokens, in: directory))
     }
 
@@ -180,7 +184,7 @@ enum KeyFiles {
                     + "\(Name.adminAuthorityCertificate.rawValue) from the host on which the first administrator was added."
             )
         case .authorityURI, .nextServiceKey, .otherServiceKeys, .retiredServiceKeys, .nextAccessTokenKey,
-            .otherAccessTokenKeys, nil:
+            .otherAccessTokenKeys, .webhookSecret, nil:
             return CommandFailure(
                 "\(path) is missing: store the secret from its issuer in it, with mode 0600, or name another file in "
                     + "the policy or option that names it. No command creates it.")

@@ -72,6 +72,8 @@ enum NodeRefusal {
             "copy service.key and service-others.pem from there. A new key is staged first (`keys rotate service --stage`)."
         case .accessTokenKeys:
             "copy access-token.key from there, or add its public key to access-token-others.pem here."
+        case .webhookSecrets:
+            "copy webhook.secret from there. A new one is staged first (`keys rotate webhook --stage`)."
         case .realm: "start with the same --realm."
         }
     }

@@ -73,7 +73,7 @@ extension LoadedKeys {
     func fingerprints(
         nonceKey: NonceKey, server: ServerIdentity, realm: String, policy: Policy
     ) -> NodeFingerprints {
-        NodeFingerprints(
+        var found = NodeFingerprints(
             items: [
                 .nonceKey: nonceKey.fingerprints, .phoneCodeKeys: phoneCodes.fingerprints,
                 .wrappingKeys: personal.wrappingFingerprints, .blindIndexKeys: personal.indexFingerprints,
@@ -83,6 +83,8 @@ extension LoadedKeys {
                 .accessTokenKeys: Self.digests(of: accessTokens.published),
                 .realm: [1: Digest256.of(realm)],
             ], policies: PolicyFiles.fingerprints(of: policy))
+        if !webhookSecrets.isEmpty { found.items[.webhookSecrets] = WebhookSecretRotation.digests(of: webhookSecrets) }
+        return found
     }
 
     /// The current key is 1, followed by the others.

@@ -19,13 +19,16 @@ extension KeysCommand {
                 nonce, service, access-token, ca: run it with --stage, then without, then with --prune. Each run says \
                 what to do before the next one, and is refused while a node is not ready.
 
+                webhook: run it with --stage, then without.
+
                 phone-code, blind-index, server: run it once. Remove an old phone code key with --prune.
                 """,
             example: "keys rotate nonce --stage")
 
         @OptionGroup var shared: SharedOptions
 
-        @Argument(help: "The key: wrapping, phone-code, blind-index, nonce, service, access-token, server or ca.")
+        @Argument(
+            help: "The key: wrapping, phone-code, blind-index, nonce, service, access-token, server, ca or webhook.")
         var key = RotatedKey.wrapping
 
         @Flag(help: "Make the next key known to all nodes before it is used.")

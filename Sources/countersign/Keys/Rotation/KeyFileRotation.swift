@@ -29,6 +29,7 @@ struct KeyFileRotation {
         case .blindIndex: return try version(step, of: key, .blindIndexSecrets, .blindIndexKeys)
         case .server: return try ServerKeyRotation(directory: directory, now: now, randomBytes: randomBytes).run(step)
         case .authority: return try AuthorityRotation(self).run(step)
+        case .webhook: return try WebhookSecretRotation(self).run(step)
         case .wrapping: throw CommandFailure("The wrapping key is rotated with the store.")
         }
     }
@@ -176,6 +177,13 @@ extension KeyFileRotation {
                     "When devices and providers trust ca.pem, run `countersign keys rotate server`.",
                     "When all certificates of the former authority have expired, run `\(command) --prune`.",
                 ]
+            case (.webhook, .stage):
+                [
+                    "Restart the nodes one by one. Each message then has a signature of both secrets.",
+                    "Give the receiver the second line of webhook.secret too.", "Then run `\(command)`.",
+                ]
+            case (.webhook, _):
+                ["Restart the nodes one by one.", "Then remove the former secret from the receiver."]
             case (_, .stage): ["Restart the nodes one by one.", "Then run `\(command)`."]
             case (.nonce, .use): ["Restart the nodes one by one.", "After a day run `\(command) --prune`."]
             case (_, .use): ["Restart the nodes one by one.", "After an hour run `\(command) --prune`."]
@@ -217,6 +225,7 @@ extension KeyFileRotation {
                 [.nextAuthorityKey, .nextAuthorityCertificate]
             )
         case (.authority, .prune): ([], [.formerAuthorityKey, .formerAuthorityCertificate])
+        case (.webhook, _): ([.webhookSecret], [])
         case (.server, _): ([.serverKey, .serverCertificate, .nextServerKey], [])
         }
     }

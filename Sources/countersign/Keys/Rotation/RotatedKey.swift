@@ -11,6 +11,7 @@ enum RotatedKey: String, CaseIterable, ExpressibleByArgument {
     case server
     /// The internal authority, which certifies devices.
     case authority = "ca"
+    case webhook
 }
 
 /// A step of a rotation.
