@@ -112,7 +112,7 @@ package struct ServiceFixture: Sendable {
             registration = try await admin.addProvider(
                 name: "Test", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
         }
-        let authority = try TestAuthority().authority
+        let authority = try other?.context.keys.authority ?? TestAuthority().authority
         let publish = PublishRevocationList(store: store, authority: authority, environment: environment)
         self.publish = publish
         let node = ServingNode(caches: Caches(store: store), onDeviceChange: { _ in publish.suspect() })
