@@ -142,8 +142,9 @@ let package = Package(
         .target(
             name: "Console",
             dependencies: [
-                encoding, crypto, .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
+                encoding, "Domain", "Operations", crypto, hummingbird, nioSSL,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ] + nio,
             swiftSettings: strictSettings),
         .executableTarget(
             name: "countersign",
@@ -268,7 +269,8 @@ let package = Package(
         .testTarget(
             name: "ConsoleTests",
             dependencies: [
-                encoding, "Console", "Fixtures", crypto, .product(name: "HTTPTypes", package: "swift-http-types"),
+                encoding, "Console", "Domain", "Operations", "Fixtures", crypto,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strictSettings),
         .testTarget(

@@ -1,0 +1,44 @@
+import Domain
+
+/// A page of the console, or an action that a form of a page starts.
+struct ConsoleRoute: Sendable {
+    enum Kind: Sendable {
+        /// `GET`: changes nothing.
+        case page
+        /// `POST`: its form's token is checked before it runs.
+        case action
+    }
+
+    let kind: Kind
+    /// The path, with `{}` for each segment that a request gives: `/users/{}`.
+    let path: StaticString
+    /// The right without which the route answers 403. The operations check it again.
+    let right: AdminRight
+    /// What a form's token is bound to besides its path; empty for nothing.
+    let subject: @Sendable (ConsoleRequest) -> String
+    let answer: @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
+
+    static func page(
+        _ path: StaticString, _ right: AdminRight,
+        _ answer: @escaping @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
+    ) -> ConsoleRoute {
+        ConsoleRoute(kind: .page, path: path, right: right, subject: { _ in "" }, answer: answer)
+    }
+
+    static func action(
+        _ path: StaticString, _ right: AdminRight,
+        subject: @escaping @Sendable (ConsoleRequest) -> String = { _ in "" },
+        _ answer: @escaping @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
+    ) -> ConsoleRoute {
+        ConsoleRoute(kind: .action, path: path, right: right, subject: subject, answer: answer)
+    }
+}
+
+/// What a route of the console answers. A refusal that a route throws becomes a page with its sentence.
+enum ConsoleAnswer: Sendable {
+    case page(Page)
+    /// 303, after an action.
+    case seeOther(PagePath)
+    /// A file to save.
+    case download([UInt8], name: StaticString, mediaType: StaticString)
+}
