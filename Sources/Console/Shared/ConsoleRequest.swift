@@ -16,6 +16,7 @@ struct ConsoleRequest: Sendable {
     let operationID: String?
     let tokens: FormToken
     let newOperationID: @Sendable () -> String
+    let parts: ConsoleParts
 }
 
 extension ConsoleRequest {

@@ -14,15 +14,18 @@ struct ConsoleRoute: Sendable {
     let path: StaticString
     /// The right without which the route answers 403. The operations check it again.
     let right: AdminRight
+    /// Whether it shows the data of one person. Such pages are limited for each administrator.
+    let isPersonal: Bool
     /// What a form's token is bound to besides its path; empty for nothing.
     let subject: @Sendable (ConsoleRequest) -> String
     let answer: @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
 
     static func page(
-        _ path: StaticString, _ right: AdminRight,
+        _ path: StaticString, _ right: AdminRight, isPersonal: Bool = false,
         _ answer: @escaping @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
     ) -> ConsoleRoute {
-        ConsoleRoute(kind: .page, path: path, right: right, subject: { _ in "" }, answer: answer)
+        ConsoleRoute(
+            kind: .page, path: path, right: right, isPersonal: isPersonal, subject: { _ in "" }, answer: answer)
     }
 
     static func action(
@@ -30,14 +33,16 @@ struct ConsoleRoute: Sendable {
         subject: @escaping @Sendable (ConsoleRequest) -> String = { _ in "" },
         _ answer: @escaping @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
     ) -> ConsoleRoute {
-        ConsoleRoute(kind: .action, path: path, right: right, subject: subject, answer: answer)
+        ConsoleRoute(
+            kind: .action, path: path, right: right, isPersonal: false, subject: subject, answer: answer)
     }
 }
 
 /// What a route of the console answers. A refusal that a route throws becomes a page with its sentence.
 enum ConsoleAnswer: Sendable {
+    /// A page to read, or what an action will do and the form that confirms it.
     case page(Page)
-    /// 303, after an action.
+    /// 303, after an action. A second submission of the same form gets it again, and the action does not run twice.
     case seeOther(PagePath)
     /// A file to save.
     case download([UInt8], name: StaticString, mediaType: StaticString)

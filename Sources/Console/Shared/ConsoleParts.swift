@@ -1,0 +1,31 @@
+import Domain
+import Operations
+
+/// What the process gives to every page besides the operations.
+package struct ConsoleParts: Sendable {
+    /// A value of the policies in force.
+    package struct PolicyRow: Sendable, Equatable {
+        let file: String
+        let key: String
+        let value: String
+        /// The line of the file that sets it; `nil` for a default.
+        let line: Int?
+
+        package init(file: String, key: String, value: String, line: Int?) {
+            self.file = file
+            self.key = key
+            self.value = value
+            self.line = line
+        }
+    }
+
+    /// This node: its policies, keys and caches.
+    let service: Service
+    /// The policies, as `policy check` shows them.
+    let policies: @Sendable () -> [PolicyRow]
+
+    package init(service: Service, policies: @escaping @Sendable () -> [PolicyRow] = { [] }) {
+        self.service = service
+        self.policies = policies
+    }
+}
