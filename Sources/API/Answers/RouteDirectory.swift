@@ -4,7 +4,7 @@ import HTTPTypes
 import Synchronization
 
 package enum ListenerName: String, Sendable, CaseIterable {
-    case `public`, client, ops
+    case `public`, client, ops, console
 }
 
 /// The methods of each path on each listener, and what each call declares. They are recorded when routes are added to

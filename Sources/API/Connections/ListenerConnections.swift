@@ -219,6 +219,15 @@ package extension ConnectionTable {
         for connection in all where !connection.isValid(at: now) { connection.close() }
     }
 
+    /// Closes connections whose certificate is not valid, which the caller decides.
+    func close(unless isValid: (Digest256) async -> Bool) async {
+        let all = open.withLock { Array($0.values) }
+        for connection in all {
+            guard await !isValid(connection.thumbprint) else { continue }
+            connection.close()
+        }
+    }
+
     /// Detaches users' sessions from all connections, and closes connections without another user.
     func detach(_ users: Set<UserID>) {
         let all = open.withLock { Array($0.values) }

@@ -2,7 +2,7 @@ import NIOCore
 import NIOSSL
 import Synchronization
 
-/// The service's own certificate and, on the client listener, the authorities of clients' certificates.
+/// The service's own certificate and, on the client listener and the console, the authorities of clients' certificates.
 package final class ListenerTLS: Sendable {
     private let clients: Clients?
     private let context: Mutex<NIOSSLContext>
@@ -35,13 +35,16 @@ package extension ListenerTLS {
         let authorities: [[UInt8]]
         let areRoots: Bool
         let isTLS13Only: Bool
+        let speaksHerald: Bool
 
         /// - Parameters:
         ///   - authorities: certificates in DER.
         ///   - areRoots: whether each of them signed itself. Then the TLS library verifies chains, and its alert can
         ///     say what is wrong. It does not trust an authority that is not a root (Upstream.md).
         ///   - isTLS13Only: whether TLS 1.2 is refused.
-        package init(authorities: [[UInt8]], areRoots: Bool, isTLS13Only: Bool) {
+        ///   - speaksHerald: whether Herald is offered beside HTTP.
+        package init(authorities: [[UInt8]], areRoots: Bool, isTLS13Only: Bool, speaksHerald: Bool = true) {
+            self.speaksHerald = speaksHerald
             self.authorities = authorities
             self.areRoots = areRoots
             self.isTLS13Only = isTLS13Only
@@ -67,7 +70,7 @@ package extension ListenerTLS {
         configuration.shutdownTimeout = .seconds(1)
         configuration.applicationProtocols = ["h2", "http/1.1"]
         if let clients {
-            configuration.applicationProtocols.append(HeraldConnection.name)
+            if clients.speaksHerald { configuration.applicationProtocols.append(HeraldConnection.name) }
             configuration.certificateVerification = .noHostnameVerification
             configuration.trustRoots = .certificates(
                 try clients.authorities.map { try NIOSSLCertificate(bytes: $0, format: .der) })

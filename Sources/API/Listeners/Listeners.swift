@@ -30,7 +30,7 @@ struct ListenerGate: Sendable {
     let handshakes: Handshakes
 }
 
-/// Builds the three listeners from their routes.
+/// Builds the listeners from their routes.
 package struct Listeners: Sendable {
     let service: Operations.Service
     /// The limits at the start: those of an open channel do not change.
@@ -42,13 +42,14 @@ package struct Listeners: Sendable {
     let directory = RouteDirectory()
     /// The memory for the responses of the public and the client listener.
     package let accounts: ResponseAccounts
-    /// The memory for the probes' responses, independent of the other.
-    private let probesAccounts: ResponseAccounts
+    /// The memory for responses to probes and administrators, independent of the other.
+    private let operatorsAccounts: ResponseAccounts
 
     func face(_ name: ListenerName) -> ListenerFace {
         ListenerFace(
             name: name, realm: service.realm, directory: directory, urls: urls, tracer: tracer,
-            accounts: name == .ops ? probesAccounts : accounts, environment: service.environment, logger: logger)
+            accounts: [.ops, .console].contains(name) ? operatorsAccounts : accounts, environment: service.environment,
+            logger: logger)
     }
 
     /// The limits in front of a listener. All listeners are made through it, so none is without limits.
@@ -90,7 +91,7 @@ package extension Listeners {
         let budget = ResponseAccounts.Budget.Limits(
             connection: limits.maximumUnsent, certificate: isLimited ? limits.unsentPerCertificate : .max,
             user: isLimited ? limits.unsentPerUser : .max, total: limits.unsentTotal)
-        (accounts, probesAccounts) = (ResponseAccounts(budget), ResponseAccounts(budget))
+        (accounts, operatorsAccounts) = (ResponseAccounts(budget), ResponseAccounts(budget))
     }
 
     /// The listener for devices without a certificate and for provider backends.
@@ -183,13 +184,46 @@ package extension Listeners {
     /// The probes' own limit of connections, independent of the other listeners.
     static let opsConnections = 128
 
+    /// The listener for administrators. Only pages are answered there, by another module.
+    ///
+    /// - Parameter connections: the open connections, which ``ConnectionTable/close(unless:)`` ends.
+    func makeConsole(
+        at address: ListenerAddress, tls: ListenerTLS, connections: ConnectionTable, pages: @escaping Pages,
+        onRunning: @escaping @Sendable (Int) -> Void
+    ) -> any ServiceLifecycle.Service {
+        let face = face(.console)
+        var limits = limits
+        limits.maximumConnections = min(Self.consoleConnections, limits.maximumConnections)
+        let gate = gate(.console, limits)
+        // The TLS library verifies chains: the authority is a root.
+        let clients = TLSListenerChannel.Clients(
+            verifyChain: { _ in false }, admit: { _ in }, onConnect: { _ in }, connections: connections, herald: nil)
+        return application(ConsoleResponder(face: face, pages: pages), at: address, gate, onRunning: onRunning) {
+            TLSListenerChannel(
+                tls: tls, clients: clients, gate: gate, maximumStreams: gate.limits.publicStreams, face: face,
+                responder: $0)
+        }
+    }
+
+    /// The limit of administrators' connections, independent of the other listeners.
+    static let consoleConnections = 64
+
     private func application<Context: RequestContext>(
         _ router: Router<Context>, at address: ListenerAddress, _ gate: ListenerGate,
         onRunning: @escaping @Sendable (Int) -> Void,
         _ channel: @escaping @Sendable (@escaping HTTPChannelHandler.Responder) -> any ServerChildChannel
     ) -> any ServiceLifecycle.Service where Context.Source == ApplicationRequestContextSource {
+        application(router.buildResponder(), at: address, gate, onRunning: onRunning, channel)
+    }
+
+    private func application<Responder: HTTPResponder>(
+        _ responder: Responder, at address: ListenerAddress, _ gate: ListenerGate,
+        onRunning: @escaping @Sendable (Int) -> Void,
+        _ channel: @escaping @Sendable (@escaping HTTPChannelHandler.Responder) -> any ServerChildChannel
+    ) -> any ServiceLifecycle.Service
+    where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
         Application(
-            router: router, server: HTTPServerBuilder { channel($0) },
+            responder: responder, server: HTTPServerBuilder { channel($0) },
             configuration: ApplicationConfiguration(
                 address: .hostname(address.host, port: address.port), backlog: 1024,
                 availableConnectionsDelegate: AvailableConnections(gate.accepted)),

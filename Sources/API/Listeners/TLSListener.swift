@@ -40,7 +40,8 @@ final class TLSListenerChannel: ServerChildChannel {
         /// Called for each connection before its first request that needs more than memory.
         let onConnect: @Sendable (ClientConnection) async -> Void
         let connections: ConnectionTable
-        let herald: HeraldConnection
+        /// `nil` on a listener that speaks HTTP only.
+        let herald: HeraldConnection?
     }
 
     let tls: ListenerTLS
