@@ -15,18 +15,17 @@ struct FormBody {
     ///
     /// - Throws: `Refusal` `malformed_request`.
     init(_ bytes: [UInt8]) throws(Refusal) {
-        var count = 0
-        for pair in bytes.split(separator: UInt8(ascii: "&")) {
-            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decode(parts.first ?? []), let value = Self.decode(parts.dropFirst().first ?? [])
-            else { throw Refusal.formNotDecodable }
-            guard name.isStreamSafe, value.isStreamSafe else {
-                throw Refusal.formWithLongRun
+        let fields: [(name: String, value: String)]
+        do throws(FormFields.Defect) {
+            fields = try FormFields.parse(bytes, most: Self.maximumCount)
+        } catch {
+            switch error {
+            case .encoding: throw Refusal.formNotDecodable
+            case .marks: throw Refusal.formWithLongRun
+            case .count: throw Refusal.formTooLong(allowed: Self.maximumCount)
             }
-            guard count < Self.maximumCount else {
-                throw Refusal.formTooLong(allowed: Self.maximumCount)
-            }
-            count += 1
+        }
+        for (name, value) in fields {
             guard values[name] == nil || Self.repeatable.contains(name) else {
                 throw Refusal.formRepeats
             }
@@ -57,40 +56,6 @@ struct FormBody {
     var assertion: Service.ShownAssertion {
         Service.ShownAssertion(
             assertion: self["client_assertion"], type: self["client_assertion_type"], clientID: self["client_id"])
-    }
-
-    /// Decodes percent-encoded UTF-8; `nil` for any other text.
-    private static func decode(_ bytes: ArraySlice<UInt8>) -> String? {
-        guard bytes.contains(where: { $0 == percent || $0 == plus }) else {
-            return String(validating: bytes, as: UTF8.self)
-        }
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var rest = bytes.makeIterator()
-        while let byte = rest.next() {
-            switch byte {
-            case plus: decoded.append(UInt8(ascii: " "))
-            case percent:
-                guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else {
-                    return nil
-                }
-                decoded.append(high << 4 | low)
-            default: decoded.append(byte)
-            }
-        }
-        return String(validating: decoded, as: UTF8.self)
-    }
-
-    private static let percent = UInt8(ascii: "%")
-    private static let plus = UInt8(ascii: "+")
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
 

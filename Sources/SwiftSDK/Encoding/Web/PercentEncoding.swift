@@ -21,6 +21,30 @@ public extension PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The bytes that a percent-encoded text stands for; `nil` if a `%` is not followed by two hexadecimal digits.
+    static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        var decoded: [UInt8] = []
+        var rest = text.makeIterator()
+        while let byte = rest.next() {
+            guard byte == UInt8(ascii: "%") else {
+                decoded.append(byte)
+                continue
+            }
+            guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else { return nil }
+            decoded.append(high << 4 | low)
+        }
+        return decoded
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
     /// A form (`application/x-www-form-urlencoded`) with its fields in order; a space becomes `+`.
     static func form(_ fields: [(name: String, value: String)]) -> [UInt8] {
         let pairs = fields.map { "\(encode($0.name))=\(encode($0.value))" }
