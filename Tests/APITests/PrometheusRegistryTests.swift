@@ -41,6 +41,21 @@ struct PrometheusRegistryTests {
         }
     }
 
+    @Test("gives the counters of a name to the console, with the values of their labels in order")
+    func counters() {
+        let registry = PrometheusRegistry()
+        for (code, reason, count) in [("rate_limited", "", 2), ("user_banned", "spam", 3)] as [(String, String, Int64)]
+        {
+            registry.makeCounter(label: "refusals", dimensions: [("code", code), ("reason", reason)])
+                .increment(by: count)
+        }
+        registry.makeCounter(label: "nonces_spent", dimensions: []).increment(by: 4)
+        let refusals = registry.counters("refusals").sorted { $0.value < $1.value }
+        #expect(refusals.map(\.labels) == [["rate_limited", ""], ["user_banned", "spam"]])
+        #expect(refusals.map(\.value) == [2, 3])
+        #expect(registry.counters("nonces_spent").map(\.value) == [4] && registry.counters("other").isEmpty)
+    }
+
     @Test("has a method of a client's own for no label where no route has it")
     func methods() throws {
         let odd = try #require(HTTPRequest.Method("BREW"))

@@ -40,6 +40,17 @@ package extension PrometheusRegistry {
         gauges.withLock { $0.append(Gauge(series: Series(name: name, labels: Self.labels(labels)), value: value)) }
     }
 
+    /// The counters of a name, each with the values of its labels in their order.
+    func counters(_ name: String) -> [(labels: [String], value: Int)] {
+        let counters = state.withLock { $0.counters.filter { $0.key.name == name } }
+        return counters.map { series, count in
+            // Each label is written as name="value".
+            let parts = series.labels.split(separator: "\"", omittingEmptySubsequences: false)
+            let values = parts.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
+            return (values, Int(count.value))
+        }
+    }
+
     /// Adds lines that are already in the exposition format.
     func addPage(_ lines: @escaping @Sendable () -> [String]) {
         pages.withLock { $0.append(lines) }

@@ -41,4 +41,11 @@ package extension Refusal {
     static let unreadableAdministratorName = Refusal(
         .malformedRequest,
         "A name of an administrator or account has at most 64 letters, digits and the marks . _ @ + -.")
+
+    static func tooManyLooks(_ count: Int, retryAfter: Int) -> Refusal {
+        Refusal(
+            .rateLimited,
+            "An administrator may look at \(count) persons in an hour. Try again in \(retryAfter) s.",
+            retryAfter: retryAfter)
+    }
 }

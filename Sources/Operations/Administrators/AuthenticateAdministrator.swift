@@ -1,7 +1,8 @@
 import Domain
 import Encoding
+import Foundation
 
-extension Service {
+package extension Service {
     /// The administrator whose certificate a connection has. A removal is known to every node that serves requests
     /// within a second.
     ///
@@ -14,4 +15,15 @@ extension Service {
         }
         return found
     }
+
+    /// Counts that an administrator looks at the data of a person, in this process's memory.
+    ///
+    /// - Throws: `Refusal` `rate_limited`.
+    func countLook(by administrator: Administrator) throws(Refusal) {
+        guard rateLimiting == .on else { return }
+        try node.looks.count(by: administrator, now: environment.now())
+    }
+
+    /// The administrators whose looks were refused on this node in the last day, by name, with the last time.
+    func refusedLooks() -> [(name: String, at: Date)] { node.looks.refused(since: environment.now() - 86_400) }
 }

@@ -1,4 +1,5 @@
 import Database
+import Domain
 import Foundation
 import Repositories
 
@@ -20,6 +21,23 @@ package extension Service {
             let (cards, since) = try records.review()
             let outbox = try records.outbox().map { ($0.kind, line($0.count, $0.since)) }
             return (Dictionary(outbox, uniquingKeysWith: { $1 }), line(cards, since))
+        }
+    }
+
+    /// What the store has counted already: the sessions at the last count of housekeeping, `nil` before the first, and the
+    /// cost of this day's texts (UTC) in thousandths of the currency. With them the nodes that serve the store.
+    ///
+    /// - Throws: `Refusal` `unavailable`.
+    func readTallies() async throws -> (sessions: (count: Int, at: Date)?, spent: Int, nodes: [ClusterMember]) {
+        try await store.snapshot { transaction in
+            let counts = try StoreSettingRepository(transaction).lastCounts()
+            let sessions = counts.flatMap { counts in
+                counts.at.map { (counts[.sessions, "authenticated"] + counts[.sessions, "challenged"], $0) }
+            }
+            return (
+                sessions, try PhoneSendRepository(transaction).spentToday(),
+                try ClusterMemberRepository(transaction).live()
+            )
         }
     }
 }

@@ -10,6 +10,7 @@ import Synchronization
 package final class ServingNode: Sendable {
     package let caches: Caches
     let callRates = CallRates()
+    let looks = AdministratorLooks()
     let discoveryKeys = DerivedDiscoveryKeys()
     let contactEvaluator = ContactEvaluator()
     /// Wakes receivers that wait for an event.

@@ -54,11 +54,16 @@ package extension PhoneSendRepository {
         target.fill(
             &counts, from: try PhoneTallyRepository(transaction).find(target.counters), thinned: try thinned(target))
         if let group = target.group { counts.groupInPeriod = try PhoneGroupRepository(transaction).find(group) }
-        counts.spentToday = try count("SELECT amount FROM phone_spend WHERE day = $1", [Self.day(now).value])
+        counts.spentToday = try spentToday()
         counts.spentTodayByProvider = try count(
             "SELECT amount FROM phone_provider_spend WHERE day = $1 AND provider_id = $2",
             [Self.day(now).value, .id(target.providerID)])
         return counts
+    }
+
+    /// The cost of the texts of this day (UTC), in thousandths of the currency.
+    func spentToday() throws -> Int {
+        try count("SELECT amount FROM phone_spend WHERE day = $1", [Self.day(transaction.now).value])
     }
 
     /// Records a requested text with the decision, its cost, and the scope that it limits.
