@@ -151,7 +151,7 @@ let package = Package(
             dependencies: [
                 "CBuild", client, encoding, "Traces", "Domain", "Tokens", "Authority", "Cards", "Delivery",
                 "Database",
-                "Repositories", "Operations", "API", crypto,
+                "Repositories", "Operations", "API", "Console", crypto,
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
                 cryptoExtras, x509, asn1, httpClient, logging, lifecycle, nioSSL, hummingbird,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -269,7 +269,7 @@ let package = Package(
         .testTarget(
             name: "ConsoleTests",
             dependencies: [
-                encoding, "Console", "Domain", "Operations", "Fixtures", crypto,
+                encoding, "API", "Console", "Domain", "Operations", "Fixtures", crypto,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strictSettings),

@@ -24,7 +24,7 @@ struct ConsoleResponder: HTTPResponder {
     let pages: Listeners.Pages
 
     /// The largest body: a form.
-    static let largestBody = 8192
+    static let largestBody = 16_384
 
     func respond(to request: Request, context: ClientContext) async throws -> Response {
         let start = ContinuousClock.now

@@ -21,11 +21,20 @@ package struct ConsoleParts: Sendable {
 
     /// This node: its policies, keys and caches.
     let service: Service
+    /// The name of this node.
+    let node: String
+    /// The figures of the start page.
+    let history: FigureHistory
     /// The policies, as `policy check` shows them.
     let policies: @Sendable () -> [PolicyRow]
 
-    package init(service: Service, policies: @escaping @Sendable () -> [PolicyRow] = { [] }) {
+    package init(
+        service: Service, node: String = "local", history: FigureHistory = FigureHistory(),
+        policies: @escaping @Sendable () -> [PolicyRow] = { [] }
+    ) {
         self.service = service
+        self.node = node
+        self.history = history
         self.policies = policies
     }
 }

@@ -1,4 +1,5 @@
-/// A table of rows, with a caption and headers that a screen reader can name.
+/// A table of rows, with a caption and headers that a screen reader can name. A wide one scrolls in its own box, also by
+/// the keyboard.
 struct DataTable<Row>: Sendable {
     /// A column, and how it shows a row.
     struct Column: Sendable {
@@ -32,6 +33,7 @@ extension DataTable {
     func markup(_ rows: [Row]) -> Markup {
         guard !rows.isEmpty else { return "<h2>\(caption)</h2>\n<p>\(none)</p>" }
         return """
+            <div class="scroll" role="region" aria-label="\(caption)" tabindex="0">
             <table>
             <caption>\(caption)</caption>
             <thead>
@@ -41,6 +43,7 @@ extension DataTable {
             \(rows.map(line).joined())
             </tbody>
             </table>
+            </div>
             """
     }
 

@@ -9,6 +9,8 @@ import Foundation
 struct FormToken: Sendable {
     /// The key of all nodes.
     private let key: SymmetricKey
+    /// The keys of a rotation, which only verify.
+    private let others: [SymmetricKey]
     private let thumbprint: Digest256
 
     /// Seconds for which a token is valid.
@@ -19,8 +21,9 @@ struct FormToken: Sendable {
     private static let length = 40
 
     /// - Parameter thumbprint: that of the connection's certificate.
-    init(key: SymmetricKey, thumbprint: Digest256) {
+    init(key: SymmetricKey, others: [SymmetricKey] = [], thumbprint: Digest256) {
         self.key = key
+        self.others = others
         self.thumbprint = thumbprint
     }
 }
@@ -39,8 +42,10 @@ extension FormToken {
     /// Whether a text is a token for a form, and has not expired.
     func accepts(_ text: String, for path: String, subject: String, at now: Date) -> Bool {
         guard text.utf8.count == 54, let bytes = Base64URL.decode(text), bytes.count == Self.length,
-            HMAC<SHA256>.isValidAuthenticationCode(
-                bytes[8...], authenticating: message(Array(bytes[..<8]), path, subject), using: key)
+            ([key] + others).contains(where: { key in
+                HMAC<SHA256>.isValidAuthenticationCode(
+                    bytes[8...], authenticating: message(Array(bytes[..<8]), path, subject), using: key)
+            })
         else { return false }
         let seconds = bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let age = now.timeIntervalSince1970 - TimeInterval(seconds)

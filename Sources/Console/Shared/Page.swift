@@ -14,8 +14,9 @@ struct Page: Sendable {
 
     /// What all pages of a request have in common.
     struct Frame: Sendable {
-        let administrator: String
-        let role: String
+        /// `nil` if the certificate is not a valid one of an administrator.
+        let administrator: String?
+        let role: String?
         let node: String
         let requestID: String
         /// The age of the node's view of the store, in tenths of a second.
@@ -55,13 +56,9 @@ extension Page {
         <body>
         <a class="skip" href="#content">Skip to the content</a>
         <header>
-        <p><bdi>\(frame.administrator)</bdi>, \(frame.role). Node \(frame.node). \
+        <p>\(Self.name(in: frame))Node \(frame.node). \
         View of the store \(frame.staleness / 10).\(frame.staleness % 10) s old.</p>
-        <nav aria-label="Pages">
-        <ul>
-        \(frame.navigation.map { link -> Markup in "<li>\(link.markup)</li>" }.joined())
-        </ul>
-        </nav>
+        \(Self.navigation(in: frame))
         </header>\(trail)
         <main id="content" tabindex="-1">
         <h1><bdi>\(title)</bdi></h1>
@@ -72,6 +69,22 @@ extension Page {
         </html>
 
         """
+    }
+
+    private static func name(in frame: Frame) -> Markup {
+        guard let name = frame.administrator, let role = frame.role else { return .empty }
+        return "<bdi>\(name)</bdi>, \(role). "
+    }
+
+    private static func navigation(in frame: Frame) -> Markup {
+        guard !frame.navigation.isEmpty else { return .empty }
+        return """
+            <nav aria-label="Pages">
+            <ul>
+            \(frame.navigation.map { link -> Markup in "<li>\(link.markup)</li>" }.joined())
+            </ul>
+            </nav>
+            """
     }
 
     private var refreshing: Markup {
