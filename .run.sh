@@ -3,14 +3,15 @@
 # (`make run`). It builds nothing. It acts in the directory where it is called: Keys, Policies, and .run for what it writes.
 # Its exit code is 0 if it was stopped by SIGINT or SIGTERM, else that of what failed: a start, the tour, a process.
 #
-#   COUNTERSIGN_PUBLIC, COUNTERSIGN_CLIENT, COUNTERSIGN_OPS
-#                            the listeners' addresses, as for `countersign serve`: 127.0.0.1:8440, :8441 and :8442
+#   COUNTERSIGN_PUBLIC, COUNTERSIGN_CLIENT, COUNTERSIGN_OPS, COUNTERSIGN_CONSOLE
+#                            the listeners' addresses, as for `countersign serve`: 127.0.0.1:8440, :8441, :8442 and :8443
 #   SAMPLE_PROVIDER_PORT     the sample provider's port on 127.0.0.1: 8450
 #   COUNTERSIGN_BIN          where countersign and sample-provider are: where `swift build` puts them
 set -euo pipefail
 public=${COUNTERSIGN_PUBLIC:-127.0.0.1:8440}
 client=${COUNTERSIGN_CLIENT:-127.0.0.1:8441}
 ops=${COUNTERSIGN_OPS:-127.0.0.1:8442}
+console=${COUNTERSIGN_CONSOLE:-127.0.0.1:8443}
 provider=127.0.0.1:${SAMPLE_PROVIDER_PORT:-8450}
 bin=${COUNTERSIGN_BIN:-$(swift build --show-bin-path)}
 state=.run
@@ -42,6 +43,16 @@ if [ ! -s "$state/provider.json" ] || [ ! -e "$state/development.db" ]; then
     mv "$state/provider.new" "$state/provider.json"
 fi
 
+# The certificate of the first administrator, for a year. If it was deleted, there is a new one.
+admin=$state/admin.p12
+if [ ! -e "$admin" ]; then
+    end=$(date -u -d '+1 year' +%F)
+    (umask 077
+        cs admin add admin --role security --out "$admin" --until "$end" --json >"$state/admin.json" 2>/dev/null \
+            || cs admin renew admin --out "$admin" --until "$end" --json >"$state/admin.json")
+fi
+password=$(sed -n 's/.*"password":"\([^"]*\)".*/\1/p' "$state/admin.json")
+
 pids=()
 trap 'for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done; wait' EXIT
 trap 'exit 0' INT TERM
@@ -58,7 +69,7 @@ ready() { # waits until a process wrote its ready line, or ended
 }
 
 # Each setting that a countersign.yaml of an operator's own could hold is given here, which goes before it.
-"$bin/countersign" serve --development "${places[@]}" --public "$public" --client "$client" --ops "$ops" \
+"$bin/countersign" serve --development "${places[@]}" --public "$public" --client "$client" --ops "$ops" --console "$console" \
     --realm localhost --base-url "https://$public" --client-url "https://$client" --limits off \
     --texts "$state/texts.jsonl" >"$state/serve.out" 2>"$state/serve.log" &
 pids+=($!)
@@ -73,13 +84,17 @@ countersign=$(realpath --relative-to=. "$bin")/countersign
 cat <<EOF
 
 The service is up in development mode, for this machine only: public https://$public, client https://$client,
-ops http://$ops, the sample provider http://$provider. Logs are in $state. Stop it with Ctrl-C.
+ops http://$ops, the sample provider http://$provider, the admin console https://$console. Logs are in $state. Stop it with Ctrl-C.
 Try next, in another terminal in this directory:
   $countersign status                    what is live
   $countersign inbox                     the texts that were sent, and why one was not
   $countersign sample card --state CA    a card to show; +1 202 555 0100 to 0199 have the code 000000
   $countersign audit tail --follow       what happens, as it happens
+  curl --cacert Keys/ca.pem --cert-type P12 --cert $admin:$password -H 'Sec-Fetch-Site: none' https://$console/
+                                         the start page of the admin console
   make hello IN=python                   your backend in six languages: Sources/QuickStarts
+To open the admin console in a browser, import $admin (password $password) as your
+certificate and Keys/ca.pem as an authority for websites, then open https://$console.
 Begin anew with rm -r $state.
 EOF
 wait -n "${pids[@]}"

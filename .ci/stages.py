@@ -50,7 +50,8 @@ CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTes
 CLIENTS = suites(
     "QuickStartTests", "FirstAppTests", "TourTests", "SampleTests", "OAuthTests", "OpenIDTests", "CollectorTests",
     "ProtocolDocumentTests", "PackageTests", "SharedSignalsTests", "EventTests", "CallServiceTests", "ContactsTests")
-CONNECTIONS = suites("ListenerTests", "HeraldServiceTests", "ServiceTests", "FaultTests", "BanTests", "CertificationTests")
+CONNECTIONS = suites("ListenerTests", "HeraldServiceTests", "ServiceTests", "FaultTests", "BanTests", "CertificationTests",
+    "ConsoleServiceTests")
 ANDROID = r"CountersignClientTests\.AndroidClientTests/"
 STORES = "RepositoriesTests|DatabaseTests"
 SERVICE = "CountersignTests"

@@ -16,7 +16,7 @@ package struct ConsoleFigures: Sendable {
     /// The cost of today's texts, in thousandths of the currency.
     let spent: Int
     let review: Waiting
-    /// By kind of message.
+    /// The messages of the outbox, by kind.
     let outbox: [String: Waiting]
     let nodes: [ClusterMember]
     /// The ends of certificates, by name.

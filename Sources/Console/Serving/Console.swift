@@ -7,8 +7,8 @@ import Operations
 
 /// The admin console: it answers requests that came with a certificate of an administrator.
 ///
-/// There is no session and no cookie. Each request is checked from memory: the certificate, where the request comes
-/// from, the right of its route, and for an action the form's token.
+/// There is no session and no cookie. Each request is checked from memory: its certificate and its origin, the right
+/// of its route, and for an action the form's token.
 package struct Console: Sendable {
     /// A page with the template of its route for the log, and with the error that it reports.
     package typealias Reply = (head: HTTPResponse, body: [UInt8], route: String, cause: (any Error)?)

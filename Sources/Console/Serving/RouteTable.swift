@@ -13,7 +13,7 @@ struct RouteTable: Sendable {
 
     private struct Entry: Sendable {
         let route: ConsoleRoute
-        /// `nil` for a placeholder.
+        /// The segments of the template, `nil` for each placeholder.
         let parts: [Substring?]
 
         func fits(_ path: [Substring]) -> Bool {
@@ -25,7 +25,7 @@ struct RouteTable: Sendable {
     private let entries: [Entry]
 
     init(_ routes: [ConsoleRoute]) {
-        // The first placeholder stands as late as possible: `/bans/new` comes before `/bans/{}`.
+        // A fixed segment is tried before a placeholder: `/bans/new` before `/bans/{}`.
         entries = routes.map { route in
             Entry(route: route, parts: Self.split(Substring(route.path.description)).map { $0 == "{}" ? nil : $0 })
         }.sorted { Self.firstPlaceholder($0) > Self.firstPlaceholder($1) }

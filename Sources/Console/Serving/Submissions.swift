@@ -12,7 +12,7 @@ final class Submissions: Sendable {
 
     private struct State {
         var tasks: [Key: Task<ConsoleAnswer, any Error>] = [:]
-        /// Oldest first.
+        /// The keys of the tasks, oldest first.
         var order: [Key] = []
     }
 

@@ -20,7 +20,7 @@ struct ConsoleRequest: Sendable {
 }
 
 extension ConsoleRequest {
-    /// A value of the query or form. A field that was left empty counts as absent.
+    /// A value of the query or form. An empty field is absent.
     func value(_ name: StaticString) -> String? {
         values[name.description].flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -3,7 +3,7 @@ import Domain
 /// A page of the console, or an action that a form of a page starts.
 struct ConsoleRoute: Sendable {
     enum Kind: Sendable {
-        /// `GET`: changes nothing.
+        /// `GET`, which changes nothing in the store.
         case page
         /// `POST`: its form's token is checked before it runs.
         case action
@@ -44,6 +44,6 @@ enum ConsoleAnswer: Sendable {
     case page(Page)
     /// 303, after an action. A second submission of the same form gets it again, and the action does not run twice.
     case seeOther(PagePath)
-    /// A file to save.
+    /// A file that the browser saves.
     case download([UInt8], name: StaticString, mediaType: StaticString)
 }

@@ -3,7 +3,7 @@ import Foundation
 /// A chart of columns as SVG in the page, and the same numbers as a table for readers who do not see it.
 struct BarChart: Sendable {
     let title: String
-    /// What a column counts, in the plural: `sign-ins`.
+    /// The noun of what is counted, in the plural: `sign-ins`.
     let unit: String
     /// Whether the numbers add up. The length of a queue does not.
     let hasSum: Bool

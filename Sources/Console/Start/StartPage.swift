@@ -11,7 +11,7 @@ enum StartPage {
         }
     ]
 
-    /// What the page shows.
+    /// Everything that the page shows, as it was read.
     struct View: Sendable {
         let figures: (figures: ConsoleFigures, at: Date)?
         let hour: [FigureHistory.Slot]

@@ -44,6 +44,10 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "The UDP address for STUN requests, ADDR:PORT (COUNTERSIGN_STUN; off by default).")
     var stun: String?
 
+    @Option(
+        help: "The console for administrators, ADDR:PORT (COUNTERSIGN_CONSOLE; off by default). See `admin add`.")
+    var console: String?
+
     @Flag(help: "TLS for the ops listener, required off loopback (COUNTERSIGN_OPS_TLS=on).")
     var opsTLS = false
 
@@ -93,6 +97,7 @@ struct ServeOptions: ParsableArguments {
     var given: [Settings.Key: String?] {
         [
             .publicListener: publicListener, .clientListener: clientListener, .opsListener: opsListener, .stun: stun,
+            .console: console,
             .opsTLS: opsTLS ? "on" : nil, .loopbackURLs: loopbackURLs ? "on" : nil,
             .allowOtherPolicies: allowOtherPolicies ? "on" : nil, .realm: realm,
             .otlpEndpoint: otlpEndpoint, .baseURL: baseURL, .clientURL: clientURL, .texts: texts, .limits: limits,

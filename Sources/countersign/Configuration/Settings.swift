@@ -13,7 +13,7 @@ struct Settings: Sendable, Equatable {
         case publicListener = "public"
         case clientListener = "client"
         case opsListener = "ops"
-        case stun
+        case stun, console
         case opsTLS = "ops-tls"
         case baseURL = "base-url"
         case clientURL = "client-url"
@@ -39,6 +39,8 @@ struct Settings: Sendable, Equatable {
     let opsAddress: ListenAddress
     /// The UDP address for STUN; `nil` if it is off.
     let stunAddress: ListenAddress?
+    /// The address of the administrators' console; `nil` if it is off.
+    let consoleAddress: ListenAddress?
     /// Whether the ops listener uses TLS with the server's certificate.
     let opsTLS: Bool
     let realm: String
@@ -63,8 +65,10 @@ struct Settings: Sendable, Equatable {
     let isDevelopment: Bool
 
     /// Whether every listener is on loopback.
-    var isLoopbackOnly: Bool {
-        [publicAddress, clientAddress, opsAddress, stunAddress].compactMap(\.self).allSatisfy(\.isLoopback)
+    var isLoopbackOnly: Bool { addresses.allSatisfy(\.isLoopback) }
+
+    private var addresses: [ListenAddress] {
+        [publicAddress, clientAddress, opsAddress] + [stunAddress, consoleAddress].compactMap(\.self)
     }
 
     /// `countersign.yaml` in the working directory; if there is none, the one that `make run` wrote for its own
@@ -142,6 +146,9 @@ struct Settings: Sendable, Equatable {
         stunAddress = try texts[.stun].map { text throws(CommandFailure) in
             try Self.address(texts, .stun, default: text)
         }
+        consoleAddress = try texts[.console].map { text throws(CommandFailure) in
+            try Self.address(texts, .console, default: text)
+        }
         realm = texts[.realm] ?? "localhost"
         guard (1...255).contains(realm.utf8.count),
             realm.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
@@ -183,9 +190,7 @@ struct Settings: Sendable, Equatable {
             ),
         ].filter { !$0.0 }.map(\.1)
         guard unset.isEmpty else {
-            let away = [publicAddress, clientAddress, opsAddress, stunAddress].compactMap(\.self).filter {
-                !$0.isLoopback
-            }
+            let away = addresses.filter { !$0.isLoopback }
             throw CommandFailure(
                 "The service would listen off loopback (\(away.map(\.description).joined(separator: ", "))), and its "
                     + "certificates and documents would name addresses that cannot be reached from outside: set "

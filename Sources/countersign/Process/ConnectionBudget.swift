@@ -5,7 +5,7 @@ enum ConnectionBudget {
     /// The minimum number of connections of a listener; with fewer the process does not start.
     static let least = 64
 
-    /// The descriptors for two listeners with `connections` each, and one for probes.
+    /// The descriptors for two listeners with `connections` each, and those for probes and administrators.
     static func descriptors(for connections: Int, probes: Int) -> Int {
         let (both, isTooMany) = connections.multipliedReportingOverflow(by: 2)
         let (sum, isMore) = both.addingReportingOverflow(reserved + probes)

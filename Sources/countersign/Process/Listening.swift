@@ -5,7 +5,7 @@ import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
-/// The three listeners as one service. They stop together, each after its last pending response.
+/// The listeners as one service. They stop together, each after its last pending response.
 ///
 /// If a stop exceeds its time limit, or a second signal arrives, all open connections are closed.
 struct Listening: Service {

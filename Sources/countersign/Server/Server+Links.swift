@@ -6,7 +6,7 @@ import Synchronization
 
 /// The actual ports of the listeners.
 final class Ports: Sendable {
-    enum Listener: Hashable { case publicListener, client, ops, stun }
+    enum Listener: Hashable { case publicListener, client, ops, stun, console }
 
     private let taken = Mutex<[Listener: Int]>([:])
     private let count: Int

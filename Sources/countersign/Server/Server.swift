@@ -1,6 +1,7 @@
 import API
 import AsyncHTTPClient
 import Authority
+import Console
 import Crypto
 import Database
 import Delivery
@@ -44,6 +45,8 @@ struct Server: Sendable {
     private let clientTLS: ListenerTLS
     private let publicTLS: ListenerTLS
     private let opsTLS: ListenerTLS?
+    /// `nil` if it is off.
+    let console: ConsoleListener?
     private let open = OpenChannels()
 
     init(
@@ -93,7 +96,7 @@ struct Server: Sendable {
                 logger.error("this machine's clock differs too much from the store's: requests are refused")
             }
         }
-        let ports = Ports(of: settings.stunAddress == nil ? 3 : 4)
+        let ports = Ports(of: 3 + [settings.stunAddress, settings.consoleAddress].compactMap(\.self).count)
         self.ports = ports
         service = Operations.Service(
             realm: settings.realm,
@@ -115,6 +118,7 @@ struct Server: Sendable {
         let chain = Array(keys.server.chainPEM.utf8)
         let key = Array(keys.server.keyPEM.reveal().utf8)
         publicTLS = try ListenerTLS(chainPEM: chain, keyPEM: key, clients: nil)
+        console = try ConsoleListener(settings, chain: chain, key: key)
         opsTLS = try settings.opsTLS ? ListenerTLS(chainPEM: chain, keyPEM: key, clients: nil) : nil
         clientTLS = try ListenerTLS(
             chainPEM: chain, keyPEM: key,
@@ -139,27 +143,27 @@ struct Server: Sendable {
                 name: "spans", logger: logger,
                 body: collector.loop(instance: node.id.description, http: deliveryHTTPClient))
         }
-        var services: [any ServiceLifecycle.Service] = [
-            Loop(name: "node", logger: logger, body: nodeLoop(node)),
-            Loop(name: "store watch", logger: logger, body: storeLoop),
-            Loop(name: "housekeeping", logger: logger, body: try housekeepingLoop()),
-            Loop(name: "reload", logger: logger) { [self] in await reload(node) },
-            Loop(name: "backlog", logger: logger, body: backlogLoop()),
-            Loop(name: "outbox", logger: logger, body: try outboxLoop()),
-            Loop(name: "ended sessions", logger: logger) { [logger, revocationSignal, service] in
-                await EndRevokedSessions(service).run(revocationSignal) {
-                    logger.error(
-                        "could not mark revoked sessions as ended in the store",
-                        metadata: ["cause": .string(ErrorWords.of($0))])
-                }
-            },
-            Loop(name: "issuers", logger: logger, body: issuersLoop()),
-            Loop(name: "audit sealer", logger: logger, body: auditLoop()),
-            Loop(name: "last uses", logger: logger, body: lastUsesLoop()),
-            Loop(name: "sign-ins", logger: logger, body: signInsLoop()),
-            Loop(name: "presence", logger: logger, body: presenceLoop(node.id)),
-            listening,
-        ]
+        var services: [any ServiceLifecycle.Service] =
+            [
+                Loop(name: "node", logger: logger, body: nodeLoop(node)),
+                Loop(name: "store watch", logger: logger, body: storeLoop),
+                Loop(name: "housekeeping", logger: logger, body: try housekeepingLoop()),
+                Loop(name: "reload", logger: logger) { [self] in await reload(node) },
+                Loop(name: "backlog", logger: logger, body: backlogLoop()),
+                Loop(name: "outbox", logger: logger, body: try outboxLoop()),
+                Loop(name: "ended sessions", logger: logger) { [logger, revocationSignal, service] in
+                    await EndRevokedSessions(service).run(revocationSignal) {
+                        logger.error(
+                            "could not mark revoked sessions as ended in the store",
+                            metadata: ["cause": .string(ErrorWords.of($0))])
+                    }
+                },
+                Loop(name: "issuers", logger: logger, body: issuersLoop()),
+                Loop(name: "audit sealer", logger: logger, body: auditLoop()),
+                Loop(name: "last uses", logger: logger, body: lastUsesLoop()),
+                Loop(name: "sign-ins", logger: logger, body: signInsLoop()),
+                Loop(name: "presence", logger: logger, body: presenceLoop(node.id)),
+            ] + consoleLoops() + [listening]
         // The first service in the list stops last, so it sends the spans of the shutdown.
         if let spans { services.insert(spans, at: 0) }
         var configuration = ServiceGroupConfiguration(
@@ -174,7 +178,7 @@ struct Server: Sendable {
     func present(_ identity: ServerIdentity) throws {
         let chain = Array(identity.chainPEM.utf8)
         let key = Array(identity.keyPEM.reveal().utf8)
-        for tls in [publicTLS, clientTLS, opsTLS].compactMap(\.self) {
+        for tls in [publicTLS, clientTLS, opsTLS, console?.tls].compactMap(\.self) {
             try tls.replace(chainPEM: chain, keyPEM: key)
         }
     }
@@ -214,18 +218,19 @@ struct Server: Sendable {
             .init(name: "public", address: settings.publicAddress, service: open),
             .init(name: "client", address: settings.clientAddress, service: client),
             .init(name: "ops", address: settings.opsAddress, service: ops),
-        ] + stunListener(onRunning: ready(.stun))
+        ] + stunListener(onRunning: ready(.stun)) + consoleListener(listeners, onRunning: ready(.console))
     }
 
     /// The maximum number of connections by the policy, reduced to what the limit on file descriptors permits.
     private func affordableConnections() throws -> Int {
         let wanted = policy[\.requests].maximumConnections
-        let needed = ConnectionBudget.descriptors(for: wanted, probes: Listeners.opsConnections)
+        let operators = Listeners.opsConnections + (console == nil ? 0 : Listeners.consoleConnections)
+        let needed = ConnectionBudget.descriptors(for: wanted, probes: operators)
         let descriptors = FileDescriptors.raise(to: needed)
         let mend = "raise the limit on open files (ulimit -Hn, or LimitNOFILE= of the unit) to \(needed)"
         guard
             let connections = ConnectionBudget.connections(
-                of: wanted, probes: Listeners.opsConnections, descriptors: descriptors)
+                of: wanted, probes: operators, descriptors: descriptors)
         else { throw CommandFailure("\(descriptors) file descriptors are too few: \(mend).") }
         if connections < wanted {
             // On loopback this is normal on most machines and needs no attention.
@@ -270,6 +275,7 @@ struct Server: Sendable {
             "client": .string(settings.clientAddress.host(port: ports.port(.client))),
             "ops": .string(settings.opsAddress.host(port: ports.port(.ops))),
             "stun": settings.stunAddress.map { .string($0.host(port: ports.port(.stun))) },
+            "console": settings.consoleAddress.map { .string($0.host(port: ports.port(.console))) },
             "limits": .string(settings.limits ? "on" : "off"),
             "development": settings.isDevelopment ? .bool(true) : nil,
         ])

@@ -2,6 +2,7 @@
 that fails. Whatever becomes of it, no process is left."""
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -38,8 +39,8 @@ class Run:
     def __init__(self, root, directory, binaries, ports):
         self.directory, self.ports, self.root, self.binaries = directory, ports, root, binaries
         self.output = directory / "output"
-        variables = dict(zip(("COUNTERSIGN_PUBLIC", "COUNTERSIGN_CLIENT", "COUNTERSIGN_OPS"),
-                             (f"127.0.0.1:{port}" for port in ports)))
+        names = ("COUNTERSIGN_PUBLIC", "COUNTERSIGN_CLIENT", "COUNTERSIGN_OPS", "COUNTERSIGN_CONSOLE")
+        variables = dict(zip(names, (f"127.0.0.1:{port}" for port in ports[:3] + ports[4:])))
         with self.output.open("w") as output:
             self.process = subprocess.Popen(
                 ["bash", root / ".run.sh"], cwd=directory, stdout=output, stderr=subprocess.STDOUT,
@@ -103,7 +104,7 @@ def is_free(port):
 def walk(run, number):
     """A start, the whole tour, and a stop."""
     run.wait_for("The service is up")
-    public, _, ops, provider = run.ports
+    public, _, ops, provider, console = run.ports
     text = run.text()
     for words in ("assurance: barcode", "Both may talk", "state: BANNED", "The token is no longer valid",
                   f"https://127.0.0.1:{public},", f"http://127.0.0.1:{provider}."):
@@ -115,6 +116,14 @@ def walk(run, number):
         equal(session.get(f"https://127.0.0.1:{public}/", timeout=TIMEOUT).status_code, 200, "discovery")
     with socket.create_connection(("127.0.0.1", provider), timeout=60):
         pass
+    # As the printed command does it.
+    password = json.loads((run.directory / ".run" / "admin.json").read_text())["password"]
+    expect(password in text, f"the administrator's password is not in {text}")
+    shown = subprocess.run(
+        ["curl", "-sS", "--cacert", "Keys/ca.pem", "--cert-type", "P12", "--cert", f".run/admin.p12:{password}", "-H",
+         "Sec-Fetch-Site: none", f"https://127.0.0.1:{console}/"],
+        cwd=run.directory, capture_output=True, text=True, timeout=60, check=False)
+    expect("<h1><bdi>Now</bdi></h1>" in shown.stdout, f"the console: {shown.stdout}{shown.stderr}")
     running = " ".join(processes(run.directory).values())
     expect("countersign serve" in running and "sample-provider" in running, f"running: {running}")
     if number == 1:
@@ -137,7 +146,7 @@ def main():
     try:
         shutil.copytree(chosen.root / "Policies", directory / "Policies")
         for number in (1, 2):
-            runs.append(Run(chosen.root, directory, chosen.binaries, free_ports(4)))
+            runs.append(Run(chosen.root, directory, chosen.binaries, free_ports(5)))
             walk(runs[-1], number)
         # The same programs, but the tour fails.
         failing = directory / "bin"
@@ -146,7 +155,7 @@ def main():
         (failing / "countersign").write_text(
             f'#!/bin/sh\n[ "$1" = tour ] && exit 7\nexec "{chosen.binaries}/countersign" "$@"\n')
         (failing / "countersign").chmod(0o755)
-        runs.append(Run(chosen.root, directory, str(failing), free_ports(4)))
+        runs.append(Run(chosen.root, directory, str(failing), free_ports(5)))
         equal(runs[-1].process.wait(timeout=60), 7, "the exit code after a tour that fails")
         expect("The service is up" not in runs[-1].text(), runs[-1].text())
         equal(processes(directory), {}, "what a failed tour leaves running")

@@ -91,7 +91,7 @@ class Node:
         self.arguments = list(arguments) if "--limits" in arguments else ["--limits", self.limits, *arguments]
         self.before = list(before)
         self.log = installation.directory / f"{name}.log"
-        self.process, self.identifiers = None, []
+        self.process, self.identifiers, self.console = None, [], None
         for attempt in range(5):
             self.ports = [f"127.0.0.1:{port}" for port in free_ports(3)]
             try:
@@ -121,6 +121,7 @@ class Node:
             raise NotReady(self.log.read_text()[-2000:], self.process.returncode)
         ready = json.loads(line)
         self.ports = [ready["public"], ready["client"], ready["ops"]]
+        self.console = ready.get("console")
 
     @property
     def public(self):

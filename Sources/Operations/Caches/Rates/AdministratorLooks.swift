@@ -14,6 +14,8 @@ final class AdministratorLooks: Sendable {
     /// The looks of one administrator.
     static let limit = RateLimit(count: 60, per: 3600)
 
+    /// Counts a look of an administrator at the data of a person.
+    ///
     /// - Throws: `Refusal` `rate_limited`.
     func count(by administrator: Administrator, now: Date) throws(Refusal) {
         let verdict = state.withLock { state in

@@ -21,7 +21,7 @@ public extension PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The bytes that a percent-encoded text stands for; `nil` if a `%` is not followed by two hexadecimal digits.
+    /// The bytes of a percent-encoded text after decoding; `nil` if a `%` is not followed by two hexadecimal digits.
     static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var decoded: [UInt8] = []
         var rest = text.makeIterator()

@@ -15,7 +15,7 @@ import ServiceLifecycle
 import Synchronization
 import UnixSignals
 
-/// `countersign serve`: the three listeners on one store.
+/// `countersign serve`: the listeners on one store.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the service.",

@@ -1,3 +1,4 @@
+import Console
 import Domain
 import Encoding
 import Foundation
@@ -35,6 +36,10 @@ struct NonceSecrets {
 
     func exportKey(generation: String) -> ExportKey {
         ExportKey(current, others: others, generation: generation)
+    }
+
+    func formKeys(generation: String) -> FormKeys {
+        FormKeys(current, others: others, generation: generation)
     }
 
     /// The text of the file.
