@@ -84,7 +84,7 @@ countersign=$(realpath --relative-to=. "$bin")/countersign
 cat <<EOF
 
 The service is up in development mode, for this machine only: public https://$public, client https://$client,
-ops http://$ops, the sample provider http://$provider, the admin console https://$console. Logs are in $state. Stop it with Ctrl-C.
+ops http://$ops, the admin console https://$console, the sample provider http://$provider. Logs are in $state. Stop it with Ctrl-C.
 Try next, in another terminal in this directory:
   $countersign status                    what is live
   $countersign inbox                     the texts that were sent, and why one was not

@@ -219,13 +219,17 @@ package extension ConnectionTable {
         for connection in all where !connection.isValid(at: now) { connection.close() }
     }
 
-    /// Closes connections whose certificate is not valid, which the caller decides.
+    /// Closes connections whose certificate is not valid, which the caller decides. A new one has the time to get the
+    /// page that says so.
     func close(unless isValid: (Digest256) async -> Bool) async {
         let all = open.withLock { Array($0.values) }
+        var invalid: [ClientConnection] = []
         for connection in all {
-            guard await !isValid(connection.thumbprint) else { continue }
-            connection.close()
+            if await !isValid(connection.thumbprint) { invalid.append(connection) }
         }
+        guard !invalid.isEmpty else { return }
+        try? await Task.sleep(for: .milliseconds(250))
+        for connection in invalid { connection.close() }
     }
 
     /// Detaches users' sessions from all connections, and closes connections without another user.

@@ -4,7 +4,7 @@ import Foundation
 
 /// The figures of now, each with the limit from which on somebody must act.
 enum FigureTable {
-    private struct Row: Sendable {
+    private struct FigureRow: Sendable {
         let name: String
         let value: String
         let limit: String
@@ -17,7 +17,7 @@ enum FigureTable {
         let rows =
             [sessions(figures, policy), signIns(hour), texts(figures, hour, policy), review(figures)]
             + outbox(figures) + nodes(figures, at: now) + ends(figures, at: now)
-        return DataTable<Row>(
+        return DataTable<FigureRow>(
             "Figures and their limits", none: "",
             [
                 .text("Figure") { $0.name },
@@ -27,22 +27,22 @@ enum FigureTable {
         ).markup(rows)
     }
 
-    private static func sessions(_ figures: ConsoleFigures, _ policy: Policy) -> Row {
+    private static func sessions(_ figures: ConsoleFigures, _ policy: Policy) -> FigureRow {
         let counted = figures.sessions.map { "\($0.count) at \($0.at.rfc3339)" } ?? "not counted yet"
-        return Row(
+        return FigureRow(
             name: "Sessions", value: "\(counted), \(figures.live) in this node's memory",
             limit: "\(policy.sessions.perUserAndDevice) for a user and device")
     }
 
-    private static func signIns(_ hour: [FigureHistory.Slot]) -> Row {
+    private static func signIns(_ hour: [FigureHistory.Slot]) -> FigureRow {
         // The last slot is the minute that has not ended.
         let last = hour.dropLast().last?.signIns ?? 0
-        return Row(name: "Sign-ins in the last minute, on this node", value: "\(last)", limit: "none")
+        return FigureRow(name: "Sign-ins in the last minute, on this node", value: "\(last)", limit: "none")
     }
 
-    private static func texts(_ figures: ConsoleFigures, _ hour: [FigureHistory.Slot], _ policy: Policy) -> Row {
+    private static func texts(_ figures: ConsoleFigures, _ hour: [FigureHistory.Slot], _ policy: Policy) -> FigureRow {
         let phones = policy.phones
-        return Row(
+        return FigureRow(
             name: "Cost of the texts of today",
             value: "\(amount(figures.spent)), \(hour.reduce(0) { $0 + $1.texts }) texts of this node in the last hour",
             limit: "\(amount(phones.spendPerDay)) a day (UTC)", isOver: figures.spent >= phones.spendPerDay)
@@ -54,9 +54,9 @@ enum FigureTable {
         return "\(cents / 100).\(cents % 100 < 10 ? "0" : "")\(cents % 100)"
     }
 
-    private static func review(_ figures: ConsoleFigures) -> Row {
+    private static func review(_ figures: ConsoleFigures) -> FigureRow {
         let age = figures.review.count == 0 ? "" : ", the oldest for \(duration(figures.review.age))"
-        return Row(name: "Cards in review", value: "\(figures.review.count)\(age)", limit: "none")
+        return FigureRow(name: "Cards in review", value: "\(figures.review.count)\(age)", limit: "none")
     }
 
     /// Seconds after which a message that is due is late, as in the alerts.
@@ -64,22 +64,22 @@ enum FigureTable {
     /// Messages that wait until their receiver asks.
     private static let polled: Set = ["polled_event", "notification"]
 
-    private static func outbox(_ figures: ConsoleFigures) -> [Row] {
-        guard !figures.outbox.isEmpty else { return [Row(name: "Outbox", value: "empty", limit: duration(late))] }
+    private static func outbox(_ figures: ConsoleFigures) -> [FigureRow] {
+        guard !figures.outbox.isEmpty else { return [FigureRow(name: "Outbox", value: "empty", limit: duration(late))] }
         return figures.outbox.sorted { $0.key < $1.key }.map { kind, waiting in
             let isPolled = polled.contains(kind)
-            return Row(
+            return FigureRow(
                 name: "Outbox, \(kind)", value: "\(waiting.count), the oldest due for \(duration(waiting.age))",
                 limit: isPolled ? "none" : duration(late), isOver: !isPolled && waiting.age > late)
         }
     }
 
-    private static func nodes(_ figures: ConsoleFigures, at now: Date) -> [Row] {
+    private static func nodes(_ figures: ConsoleFigures, at now: Date) -> [FigureRow] {
         figures.nodes.map { node in
             let silence = max(0, now.timeIntervalSince(node.seenAt))
             let differing = node.differingPolicies(among: figures.nodes)
             let agreement = differing.isEmpty ? "policies agree" : "differs in \(differing.joined(separator: ", "))"
-            return Row(
+            return FigureRow(
                 name: "Node \(node.host), version \(node.version)",
                 value: "seen \(duration(silence)) ago, \(agreement)",
                 limit: "the same policies on all nodes", isOver: !differing.isEmpty)
@@ -89,9 +89,9 @@ enum FigureTable {
     /// Seconds before its end at which a certificate must be replaced, as in the alerts.
     private static let notice: TimeInterval = 14 * 86_400
 
-    private static func ends(_ figures: ConsoleFigures, at now: Date) -> [Row] {
+    private static func ends(_ figures: ConsoleFigures, at now: Date) -> [FigureRow] {
         figures.ends.map { end in
-            Row(
+            FigureRow(
                 name: "Certificate of the \(end.name)", value: "ends at \(end.at.rfc3339)",
                 limit: "14 days before its end", isOver: end.at.timeIntervalSince(now) < notice)
         }

@@ -12,7 +12,7 @@ enum StartPage {
     ]
 
     /// Everything that the page shows, as it was read.
-    struct View: Sendable {
+    struct StartView: Sendable {
         let figures: (figures: ConsoleFigures, at: Date)?
         let hour: [FigureHistory.Slot]
         let day: [FigureHistory.Slot]
@@ -21,16 +21,16 @@ enum StartPage {
         let refusedLooks: [(name: String, at: Date)]
     }
 
-    private static func view(_ parts: ConsoleParts, _ administrator: Administrator) -> View {
+    private static func view(_ parts: ConsoleParts, _ administrator: Administrator) -> StartView {
         let (service, history) = (parts.service, parts.history)
         let now = service.environment.now()
-        return View(
+        return StartView(
             figures: history.latest, hour: history.last(60, of: 1, until: now),
             day: history.last(96, of: 15, until: now), policy: service.policy[\.self],
             refusedLooks: administrator.role.includes(.manage) ? service.refusedLooks() : [])
     }
 
-    static func page(_ view: View, at now: Date) -> Page {
+    static func page(_ view: StartView, at now: Date) -> Page {
         guard let (figures, at) = view.figures else {
             return Page(
                 "Now", refresh: 30, content: "<p>The node has just started. The figures come in some seconds.</p>")
@@ -80,7 +80,7 @@ enum StartPage {
     }
 
     /// The refusals by code and reason, most frequent first.
-    private static func refusals(_ view: View) -> Markup {
+    private static func refusals(_ view: StartView) -> Markup {
         func sums(_ slots: [FigureHistory.Slot]) -> [String: Int] {
             slots.reduce(into: [:]) { $0.merge($1.refusals, uniquingKeysWith: +) }
         }

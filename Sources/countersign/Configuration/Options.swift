@@ -44,8 +44,7 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "The UDP address for STUN requests, ADDR:PORT (COUNTERSIGN_STUN; off by default).")
     var stun: String?
 
-    @Option(
-        help: "The console for administrators, ADDR:PORT (COUNTERSIGN_CONSOLE; off by default). See `admin add`.")
+    @Option(help: "The admin console, ADDR:PORT, after `admin add` (COUNTERSIGN_CONSOLE; off by default).")
     var console: String?
 
     @Flag(help: "TLS for the ops listener, required off loopback (COUNTERSIGN_OPS_TLS=on).")

@@ -11,12 +11,12 @@ struct StartPageTests {
 
     private static func view(
         _ figures: ConsoleFigures?, slots: [FigureHistory.Slot] = [], looks: [(name: String, at: Date)] = []
-    ) -> StartPage.View {
-        StartPage.View(
+    ) -> StartPage.StartView {
+        StartPage.StartView(
             figures: figures.map { ($0, now) }, hour: slots, day: slots, policy: Policy(), refusedLooks: looks)
     }
 
-    private static func text(_ view: StartPage.View) -> String {
+    private static func text(_ view: StartPage.StartView) -> String {
         String(decoding: StartPage.page(view, at: now).content.bytes, as: UTF8.self)
     }
 

@@ -22,7 +22,7 @@ struct RefusalRuleTests {
 
     @Test("a sentence stands with its code among the constants, not where it is thrown")
     func constants() throws {
-        let files = try Self.files(Self.below + ["API", "countersign"])
+        let files = try Self.files(Self.below + ["API", "Console", "countersign"])
         let (constants, others) = (
             files.filter { $0.name.hasSuffix("Refusals.swift") }, files.filter { !$0.name.hasSuffix("Refusals.swift") }
         )

@@ -144,6 +144,15 @@ def judge_end(made, nodes, lena):
         expect(secure.recv(12) == b"HTTP/1.1 200", "the connection is not answered")
         return secure
 
+    def is_refused(node, certificate):
+        """Whether the page says so, and names nobody. Where the machine is busy the connection may close before it."""
+        try:
+            status, _, text = ask(node, certificate)
+        except (ssl.SSLError, ConnectionError, http.client.HTTPException):
+            return False
+        expect(status != 200 and "lena" not in text, f"{status}: {text}")
+        return status == 403
+
     def is_closed(connection):
         connection.settimeout(TIMEOUT)
         try:
@@ -159,13 +168,12 @@ def judge_end(made, nodes, lena):
         expect(is_closed(connection), "a connection outlived its certificate")
     now = [held(node, lena.certificate) for node in nodes]
     for node in nodes:
-        equal(ask(node, former)[0], 403, "a former certificate")
+        soon(lambda node=node: is_refused(node, former), "a former certificate gets a page")
     made.admin("admin", "remove", "lena", "--reason", "left_company")
     for connection in now:
         expect(is_closed(connection), "a connection outlived its administrator")
     for node in nodes:
-        soon(lambda node=node: ask(node, lena.certificate)[0] == 403, "a removed administrator gets a page")
-        expect("lena" not in ask(node, lena.certificate)[2], "a removed administrator is named")
+        soon(lambda node=node: is_refused(node, lena.certificate), "a removed administrator gets a page")
 
 
 def main():
