@@ -269,7 +269,7 @@ let package = Package(
         .testTarget(
             name: "ConsoleTests",
             dependencies: [
-                encoding, "API", "Console", "Domain", "Operations", "Fixtures", crypto,
+                encoding, "API", "Console", "Domain", "Database", "Repositories", "Operations", "Fixtures", crypto,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strictSettings),

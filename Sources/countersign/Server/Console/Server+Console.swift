@@ -14,7 +14,8 @@ extension Server {
         guard let console else { return [] }
         let pages = Console(
             ConsoleParts(
-                service: service, node: Self.hostName(), history: console.history, policies: policyRows),
+                service: service, node: Self.hostName(), history: console.history, policies: policyRows,
+                auditKeys: { [settings] in try KeyFiles.auditKeys(in: settings.keys) }),
             keys: keys.nonceSecrets.formKeys(generation: nonceKey.generation),
             isOwnHost: { [server] in server.present.covers($0) }, status: Listeners.status,
             administration: { [store, environment, personal = keys.personal] administrator in
@@ -84,12 +85,12 @@ extension Server {
     private var policyRows: @Sendable () -> [ConsoleParts.PolicyRow] {
         { [settings, policy] in
             let lines = PolicyFiles.read(directory: settings.policies, required: false).lines
-            let present = policy[\.self]
+            let (present, standard) = (policy[\.self], Policy())
             return PolicyArea.all.flatMap { area in
                 area.fields.map { field in
                     ConsoleParts.PolicyRow(
                         file: area.name + ".yaml", key: field.key, value: field.written(present),
-                        line: lines["\(area.name)/\(field.key)"])
+                        standard: field.written(standard), line: lines["\(area.name)/\(field.key)"])
                 }
             }
         }
