@@ -1,0 +1,71 @@
+import Domain
+
+extension Form.Field {
+    /// The input for the reason that every action has.
+    static let reason = Form.Field.text(
+        name: "reason", label: "Reason",
+        hint: "A code or a ticket's number, such as user_request or ticket:4711. The audit log keeps it.", value: "",
+        isRequired: true)
+
+    /// The box without which an action that cannot be undone does nothing.
+    static let sure = Form.Field.checkbox(name: "sure", label: "I have read what will happen. It cannot be undone.")
+}
+
+extension ConsoleRequest {
+    /// The reason of an action, from ``Form/Field/reason``.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    func reason() throws(Refusal) -> AuditReason {
+        guard let reason = value("reason").flatMap({ AuditReason($0) }) else { throw Refusal.reasonUnreadable }
+        return reason
+    }
+
+    /// Refuses an action whose box ``Form/Field/sure`` is not checked.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    func requireSure() throws(Refusal) {
+        guard value("sure") == "yes" else { throw Refusal.notSure }
+    }
+
+    /// A value that must not be empty.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    func required(_ name: StaticString, label: String) throws(Refusal) -> String {
+        guard let value = value(name) else { throw Refusal.fieldMissing(label) }
+        return value
+    }
+
+    /// The number of users that an administrator agreed to affect. A change of more users is refused.
+    ///
+    /// - Throws: `Refusal` `malformed_request` if the number had to be typed in and differs.
+    func agreedUsers() throws(Refusal) -> Int {
+        guard let users = value(AgreedUsers.shown).flatMap({ Int($0) }), users >= 0 else {
+            throw Refusal.fieldUnreadable("users")
+        }
+        guard users <= AgreedUsers.most || value(AgreedUsers.typed).flatMap({ Int($0) }) == users else {
+            throw Refusal.numberNotTyped(users)
+        }
+        return users
+    }
+}
+
+/// The number of users that an action affects, in the form that confirms it.
+enum AgreedUsers {
+    /// A larger number must be typed in.
+    static let most = 20
+
+    fileprivate static let shown: StaticString = "users"
+    fileprivate static let typed: StaticString = "users_typed"
+
+    /// - Parameter users: the number that the page shows.
+    static func fields(_ users: Int) -> [Form.Field] {
+        let shown = Form.Field.hidden(name: Self.shown, value: String(users))
+        guard users > most else { return [shown] }
+        return [
+            shown,
+            .text(
+                name: typed, label: "Number of users affected", hint: "Type in \(users) to confirm.", value: "",
+                isRequired: true),
+        ]
+    }
+}
