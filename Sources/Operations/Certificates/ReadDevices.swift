@@ -6,7 +6,7 @@ import Repositories
 package extension Administration {
     /// A device with its certificates, newest first, and its open sessions, newest first, at most 100.
     typealias DeviceDetail = (
-        summary: DeviceRepository.Summary, hasPresenceKey: Bool, certificates: [DeviceCertificate], sessions: [Session]
+        summary: DeviceSummary, hasPresenceKey: Bool, certificates: [DeviceCertificate], sessions: [Session]
     )
 
     /// The newest devices, with their numbers of certificates and sessions.
@@ -17,7 +17,7 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found` for a user, or for a cursor that no longer exists.
     func listDevices(
         limit: Int, after cursor: String? = nil, user: String? = nil
-    ) async throws -> [DeviceRepository.Summary] {
+    ) async throws -> [DeviceSummary] {
         try await read(.manage) { transaction in
             let devices = DeviceRepository(transaction)
             guard let user else { return try devices.list(limit: limit, after: cursor) }

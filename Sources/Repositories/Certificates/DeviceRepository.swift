@@ -27,18 +27,6 @@ package extension DeviceRepository {
             """, Self.columns.row(id, userAgent, presenceKey, time)) > 0
     }
 
-    /// A device as admins see it.
-    struct Summary: Sendable {
-        package let id: DeviceID
-        /// When it was first certified.
-        package let createdAt: Date
-        /// The user agent that it sent, if any.
-        package let userAgent: String?
-        package let certificates: Int
-        /// Its sessions that were not ended, including expired ones.
-        package let sessions: Int
-    }
-
     private static let line = ColumnTuple(
         Column<DeviceID>("id"), Column<Date>("created_at"), Column<String?>("user_agent"),
         Column<Int>(
@@ -58,7 +46,7 @@ package extension DeviceRepository {
     ///
     /// - Parameter cursor: the id of the last device of the previous page; `nil` for the first page.
     /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
-    func list(limit: Int, after cursor: String? = nil) throws -> [Summary] {
+    func list(limit: Int, after cursor: String? = nil) throws -> [DeviceSummary] {
         let page = Self.newest.page(from: 3)
         return try transaction.query(
             "SELECT \(Self.line) FROM devices WHERE \(page.condition) \(page.order) LIMIT $2",
@@ -67,7 +55,7 @@ package extension DeviceRepository {
     }
 
     /// The newest devices with a present or past session of a user; pages as in ``list(limit:after:)``.
-    func list(of user: UserID, limit: Int, after cursor: String? = nil) throws -> [Summary] {
+    func list(of user: UserID, limit: Int, after cursor: String? = nil) throws -> [DeviceSummary] {
         let page = Self.newest.page(from: 4)
         return try transaction.query(
             """
@@ -81,15 +69,15 @@ package extension DeviceRepository {
     }
 
     /// A device; `nil` if it was never certified.
-    func find(_ id: DeviceID) throws -> Summary? {
+    func find(_ id: DeviceID) throws -> DeviceSummary? {
         try transaction.first(
             "SELECT \(Self.line) FROM devices WHERE id = $2", [.time(transaction.now), .id(id)]
         ).map(Self.summary)
     }
 
-    private static func summary(_ row: Row) throws -> Summary {
+    private static func summary(_ row: Row) throws -> DeviceSummary {
         let (id, createdAt, userAgent, certificates, sessions) = try line.read(row)
-        return Summary(
+        return DeviceSummary(
             id: id, createdAt: createdAt, userAgent: userAgent, certificates: certificates, sessions: sessions)
     }
 

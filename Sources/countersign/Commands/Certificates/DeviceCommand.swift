@@ -84,7 +84,7 @@ struct DeviceCommand: AsyncParsableCommand {
         }
     }
 
-    private static var fields: [Field<DeviceRepository.Summary>] {
+    private static var fields: [Field<DeviceSummary>] {
         [
             Field("device_id", "device", column: "DEVICE") { $0.id },
             Field("certified_at", "certified", column: "CERTIFIED") { $0.createdAt },

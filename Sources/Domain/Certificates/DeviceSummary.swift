@@ -1,0 +1,22 @@
+import Foundation
+
+/// A device as admins see it.
+package struct DeviceSummary: Sendable {
+    package let id: DeviceID
+    /// When it was first certified.
+    package let createdAt: Date
+    /// The user agent that it sent, if any.
+    package let userAgent: String?
+    /// Its certificates that are valid now.
+    package let certificates: Int
+    /// Its sessions that were not ended, including expired ones.
+    package let sessions: Int
+
+    package init(id: DeviceID, createdAt: Date, userAgent: String?, certificates: Int, sessions: Int) {
+        self.id = id
+        self.createdAt = createdAt
+        self.userAgent = userAgent
+        self.certificates = certificates
+        self.sessions = sessions
+    }
+}
