@@ -21,9 +21,7 @@ package extension Administration {
     ) async throws -> [BanSummary] {
         try await read(.manage) { transaction in
             let records = BanRepository(transaction)
-            return try records.list(isActive: isActive, limit: limit, after: cursor).map {
-                BanSummary(ban: $0, entries: try records.entries(of: $0.id))
-            }
+            return try records.summaries(of: records.list(isActive: isActive, limit: limit, after: cursor))
         }
     }
 
@@ -54,9 +52,8 @@ package extension Administration {
         return try await read(.manage) { transaction in
             let records = BanRepository(transaction)
             var seen: Set<BanID> = []
-            let found = try records.entries(on: try target.subjects(keys: keys, in: transaction)).map(\.ban)
-                .filter { seen.insert($0.id).inserted }
-                .map { BanSummary(ban: $0, entries: try records.entries(of: $0.id)) }
+            let bans = try records.entries(on: try target.subjects(keys: keys, in: transaction)).map(\.ban)
+            let found = try records.summaries(of: bans.filter { seen.insert($0.id).inserted })
             // The bans of a device outlive it.
             if case .device(let id) = target, found.isEmpty, try !DeviceRepository(transaction).exists(id) {
                 throw Refusal.unknownDevice(id)
@@ -80,5 +77,12 @@ package extension Administration {
             }
             .map(\.ban).sorted { $0.createdAt > $1.createdAt }.filter { seen.insert($0.id).inserted }
         }
+    }
+}
+
+extension BanRepository {
+    fileprivate func summaries(of bans: [Ban]) throws -> [Administration.BanSummary] {
+        let entries = try entries(of: bans.map(\.id))
+        return bans.map { Administration.BanSummary(ban: $0, entries: entries[$0.id] ?? []) }
     }
 }

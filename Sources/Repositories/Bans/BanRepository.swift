@@ -105,14 +105,20 @@ package extension BanRepository {
             [isActive.value, .time(transaction.now), limit.value] + place.place(behind: cursor, in: transaction))
     }
 
+    private static let ofBans = ListStatement { list in
+        """
+        SELECT \(entry) FROM ban_holds h JOIN bans b ON b.id = h.ban_id WHERE h.ban_id IN \(list.in)
+        ORDER BY CASE h.part WHEN 'named' THEN 0 WHEN 'extended' THEN 1 ELSE 2 END, h.kind, h.subject
+        """
+    }
+
     /// Every entry of a ban, the direct one first.
-    func entries(of id: BanID) throws -> [BanEntry] {
-        try transaction.query(
-            """
-            SELECT \(Self.entry) FROM ban_holds h JOIN bans b ON b.id = h.ban_id WHERE h.ban_id = $1
-            ORDER BY CASE h.part WHEN 'named' THEN 0 WHEN 'extended' THEN 1 ELSE 2 END, h.kind, h.subject
-            """, [.id(id)]
-        ).map(Self.entry(in:))
+    func entries(of id: BanID) throws -> [BanEntry] { try entries(of: [id])[id] ?? [] }
+
+    /// Every entry of some bans, the direct one first, in few statements.
+    func entries(of bans: [BanID]) throws -> [BanID: [BanEntry]] {
+        let rows = try transaction.query(Self.ofBans, list: bans.map(\.value))
+        return Dictionary(grouping: try rows.map(Self.entry(in:)), by: \.ban.id)
     }
 
     /// Every present and former entry on some subjects, newest ban first.
