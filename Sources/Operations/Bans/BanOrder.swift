@@ -22,6 +22,13 @@ package enum BanTarget: Sendable {
         return .document(name)
     }
 
+    /// Parses a number in its international form.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    package static func phone(reading text: String) throws(Refusal) -> BanTarget {
+        .phone(try PhoneNumber(fromCaller: text))
+    }
+
     var kind: Ban.SubjectKind {
         switch self {
         case .user: .user

@@ -3,7 +3,6 @@ import Domain
 import Encoding
 import Foundation
 import Operations
-import PhoneNumbers
 
 /// `countersign ban …`: bans of users, devices, numbers and documents.
 struct BanCommand: AsyncParsableCommand {
@@ -159,7 +158,7 @@ struct BanSubjectOptions: ParsableArguments {
         if let device { return .device(try await admin.resolve(device)) }
         return try asUsage {
             if let user { return .user(user) }
-            if let phone { return .phone(try PhoneNumber(fromCaller: phone)) }
+            if let phone { return try .phone(reading: phone) }
             if let document { return try .document(reading: document) }
             return nil
         }
