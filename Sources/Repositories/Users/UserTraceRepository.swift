@@ -37,13 +37,15 @@ package extension UserTraceRepository {
         }
     }
 
-    private static let proof = ColumnTuple(Column<Date>("phone_verified_at"), Column<Date?>("identity_verified_at"))
+    private static let proof = ColumnTuple(
+        Column<Date>("phone_verified_at"), Column<Date?>("identity_verified_at"),
+        Column<AuthenticatedUser.Suspension?>("suspended"))
 
-    /// When the user proved the number, and showed the card, that are in force.
-    func proofs() throws -> (phone: Date, identity: Date?)? {
+    /// When the user last proved the number, and showed the card; why the number is no longer verified, `nil` if it is.
+    func proofs() throws -> (phone: Date, identity: Date?, suspended: AuthenticatedUser.Suspension?)? {
         try transaction.first("SELECT \(Self.proof) FROM authenticated_users WHERE user_id = $1", [.id(user)]).map {
-            let (phone, identity) = try Self.proof.read($0)
-            return (phone, identity)
+            let (phone, identity, suspended) = try Self.proof.read($0)
+            return (phone, identity, suspended)
         }
     }
 

@@ -9,14 +9,16 @@ package extension Administration {
         package let summary: UserSummary
         /// The ban that forbids the user to sign in, or else to message; `nil` if there is none.
         package let ban: Ban?
-        /// The number of sessions that have not ended.
-        package let openSessions: Int
+        /// The sessions that have not ended, newest first.
+        package let sessions: [Session]
         /// The devices with a sign-in that is still recorded, up to `UserTraceRepository/most` sign-ins back.
         package let devices: Int
         /// The number of cards by status.
         package let cards: [CardStatus: Int]
         package let phoneVerifiedAt: Date?
         package let identityVerifiedAt: Date?
+        /// Why the number is no longer verified; `nil` if it is, or if there is none.
+        package let suspended: AuthenticatedUser.Suspension?
         /// When a session was last used, or a sign-in was accepted.
         package let lastUsedAt: Date?
         /// When the user's data was erased.
@@ -30,18 +32,20 @@ package extension Administration {
         try await read(.support) { transaction in
             let summary = try UserSummary.find(name, in: transaction)
             let user = summary.user.id
-            let traces = UserTraceRepository(transaction, of: user)
-            let entries = try BanRepository(transaction).holdsInForce(on: user)
-            let bans = [Ban.Scope.all, .messaging].map {
-                BanEntry.activeBan(among: entries, for: $0, at: transaction.now)
+            return try transaction.together { transaction in
+                let traces = UserTraceRepository(transaction, of: user)
+                let entries = try BanRepository(transaction).holdsInForce(on: user)
+                let bans = [Ban.Scope.all, .messaging].map {
+                    BanEntry.activeBan(among: entries, for: $0, at: transaction.now)
+                }
+                let proofs = try traces.proofs()
+                return UserDetail(
+                    summary: summary, ban: bans.compactMap(\.self).first?.ban,
+                    sessions: try SessionRepository(transaction).listOpen(.user(user)).reversed(),
+                    devices: try traces.devices(since: nil).count, cards: try traces.cards(),
+                    phoneVerifiedAt: proofs?.phone, identityVerifiedAt: proofs?.identity,
+                    suspended: proofs?.suspended, lastUsedAt: try traces.lastUse(), erasedAt: try traces.erasedAt())
             }
-            let proofs = try traces.proofs()
-            return UserDetail(
-                summary: summary, ban: bans.compactMap(\.self).first?.ban,
-                openSessions: try SessionRepository(transaction).listOpen(.user(user)).count,
-                devices: try traces.devices(since: nil).count, cards: try traces.cards(),
-                phoneVerifiedAt: proofs?.phone, identityVerifiedAt: proofs?.identity,
-                lastUsedAt: try traces.lastUse(), erasedAt: try traces.erasedAt())
         }
     }
 }

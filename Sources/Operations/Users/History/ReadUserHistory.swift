@@ -50,9 +50,15 @@ package extension Administration {
         let start = try UserHistoryCursor(cursor)
         let (summary, rows, permissions) = try await read(.support) { transaction in
             let summary = try UserSummary.find(name, in: transaction)
+            let user = summary.user.id
+            // All but the certificates, which are those of the devices found here.
+            try transaction.ahead {
+                _ = try Self.events(of: user, after: start.place, limit: limit, in: $0)
+                _ = try Self.permissions(of: user, in: $0)
+            }
             return (
-                summary, try Self.events(of: summary.user.id, after: start.place, limit: limit, in: transaction),
-                try Self.permissions(of: summary.user.id, in: transaction)
+                summary, try Self.events(of: user, after: start.place, limit: limit, in: transaction),
+                try Self.permissions(of: user, in: transaction)
             )
         }
         let audited = try await audited(summary.user.id, after: start, limit: limit)

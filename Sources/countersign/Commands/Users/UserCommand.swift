@@ -125,11 +125,11 @@ struct UserCommand: AsyncParsableCommand {
     /// One user, without personal data.
     private static var detail: [Field<Administration.UserDetail>] {
         let own: [Field<Administration.UserDetail>] = [
-            Field("ban") { ban(of: $0) }, Field("open_sessions") { $0.openSessions }, Field("devices") { $0.devices },
+            Field("ban") { ban(of: $0) }, Field("open_sessions") { $0.sessions.count }, Field("devices") { $0.devices },
             Field("cards", none: "none") { cards(of: $0) }, Field("phone_verified_at") { $0.phoneVerifiedAt },
             Field("identity_verified_at") { $0.identityVerifiedAt },
             Field("last_used_at", "last used") { $0.lastUsedAt },
-            .jsonIfPresent("erased_at") { $0.erasedAt },
+            .jsonIfPresent("suspended") { $0.suspended?.rawValue }, .jsonIfPresent("erased_at") { $0.erasedAt },
         ]
         return fields.map { $0.of(\.summary) } + own
     }
