@@ -157,7 +157,9 @@ extension AuditedAct {
     fileprivate static func ended(_ sessions: [EndedSession], _ scope: RevocationScope, _ why: SessionEnding)
         -> AuditedAct?
     {
-        guard case .user(let user) = scope, why == .byProvider, !sessions.isEmpty else { return nil }
+        guard case .user(let user) = scope, why == .byAdmin || why == .byProvider && !sessions.isEmpty else {
+            return nil
+        }
         return AuditedAct(.sessionEnded, AuditSubject(.user, user), "\(sessions.count) sessions ended")
     }
 }

@@ -16,6 +16,19 @@ package extension Administration {
         }
     }
 
+    /// Ends every session of a user, who may sign in again.
+    ///
+    /// - Returns: the number of sessions that ended at once. Those beyond 100 end in the background, but are not valid
+    ///   from now on.
+    /// - Throws: `Refusal` `not_found`.
+    func endSessions(of name: String, reason: AuditReason) async throws -> Int {
+        try await write(.support) { transaction, events in
+            let user = try UserSummary.find(name, in: transaction).user.id
+            return try RevokeSessions(transaction: transaction)(
+                .user(user), .byAdmin, &events, by: actor, because: reason)
+        }
+    }
+
     /// Erases a user; returns the id of the audit entry.
     ///
     /// - Throws: `Refusal` `not_found`.

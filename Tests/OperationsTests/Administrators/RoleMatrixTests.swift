@@ -30,6 +30,7 @@ struct RoleMatrixTests {
         .init("readUserDetail", .support) { _ = try await $0.readUserDetail("test/nobody") },
         .init("findUsers by external id", .support) { _ = try await $0.findUsers(externalID: "nobody", of: nil) },
         .init("challengeUser", .support) { _ = try await $0.challengeUser("test/nobody", reason: nil) },
+        .init("endSessions of a user", .support) { _ = try await $0.endSessions(of: "test/nobody", reason: "test") },
         .init("listSessions", .support) { _ = try await $0.listEndedSessions(limit: 1) },
         .init("readSession", .support) { _ = try await $0.readSession(SessionID(UUID())) },
         .init("challengeSession", .support) { try await $0.challengeSession(SessionID(UUID())) },

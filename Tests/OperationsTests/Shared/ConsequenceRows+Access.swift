@@ -59,6 +59,12 @@ extension ConsequenceTests {
         ) { world in
             { _ in try await world.fixture.admin.endSession(world.alice.session.id) }
         },
+        .admin(
+            "EndSessions", audit: ["session_ended"], notices: ["user"], queued: ["session-revoked"],
+            effects: [.dropsSession]
+        ) { world in
+            { _ in _ = try await world.fixture.admin.endSessions(of: "test/alice", reason: "ticket:1") }
+        },
     ]
 
     static let revocationRows: [Row] = [
