@@ -142,7 +142,7 @@ let package = Package(
         .target(
             name: "Console",
             dependencies: [
-                encoding, "Domain", "Operations", crypto, hummingbird, nioSSL,
+                encoding, "Domain", "Authority", "Operations", crypto, hummingbird, nioSSL,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ] + nio,
             swiftSettings: strictSettings),

@@ -35,6 +35,18 @@ extension ConsoleRequest {
         return value
     }
 
+    /// The first segment that the path's placeholders stand for; empty if there is none, which no object is named.
+    var name: String { segments.first ?? "" }
+
+    /// An id as an administrator typed it, whole or as its beginning.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    static func typed<Kind>(_ text: String, _ noun: String) throws(Refusal) -> TypedID<Kind> {
+        let typed = TypedID<Kind>(text)
+        guard typed.range != nil else { throw Refusal.notAnID(noun) }
+        return typed
+    }
+
     /// The number of users that an administrator agreed to affect. A change of more users is refused.
     ///
     /// - Throws: `Refusal` `malformed_request` if the number had to be typed in and differs.

@@ -17,9 +17,25 @@ extension Refusal {
         Refusal(.malformedRequest, "The field \(field) has a value that it cannot have. Go back and correct it.")
     }
 
+    /// - Parameter noun: the kind of object that the id should be of.
+    static func notAnID(_ noun: String) -> Refusal {
+        Refusal(
+            .malformedRequest,
+            "This is not the id of a \(noun). Type in the whole id, or at least its first "
+                + "\(TypedID<Kind.User>.fewest) characters.")
+    }
+
     static let notSure = Refusal(
         .malformedRequest,
         "Nothing was changed: the box that confirms the action is not checked. Go back and check it.")
+
+    /// - Parameter users: the number of users that the action would affect now.
+    static func moreUsers(_ users: Int) -> Refusal {
+        Refusal(
+            .conflict,
+            "Nothing was changed: the action would affect \(users) users now, which is more than the page showed. Go "
+                + "back, load the page again and confirm its number.")
+    }
 
     /// - Parameter users: the number of users that the action affects.
     static func numberNotTyped(_ users: Int) -> Refusal {

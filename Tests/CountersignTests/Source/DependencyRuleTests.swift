@@ -16,7 +16,7 @@ struct DependencyRuleTests {
             "Repositories",
         ],
         "Herald": ["Encoding"], "API": ["Encoding", "Traces", "Domain", "Operations", "Herald"],
-        "Console": ["Encoding", "Domain", "Operations"],
+        "Console": ["Encoding", "Domain", "Authority", "Operations"],
         "SampleProvider": ["CJWT"], "CountersignClient": ["Encoding", "Herald"],
         "CountersignSync": ["CountersignClient"], "Samples": [],
     ]

@@ -1,0 +1,126 @@
+import Authority
+import Domain
+import Foundation
+import Operations
+
+/// The page of a device: certificates with their lineage, and open sessions.
+struct DevicePage: Sendable {
+    let device: Administration.DeviceDetail
+    let role: AdminRole
+    let lifetimes: SessionPolicy
+    let now: Date
+
+    static func path(_ device: DeviceID) -> PagePath { PagePath("/devices").appending(device.description) }
+}
+
+extension DevicePage {
+    var page: Page {
+        let path = Self.path(device.summary.id)
+        let actions = [
+            Page.Link("Revoke all certificates", path.appending("revoke")),
+            Page.Link("Ban", BanForm.path(kind: .device, subject: device.summary.id.description)),
+            Page.Link("Bans of this device", BanList.path.adding("device", device.summary.id.description)),
+        ]
+        return Page(
+            "Device \(device.summary.id)", above: [Page.Link("Search", PagePath("/search"))],
+            content: """
+                \(facts.markup)
+                <h2>Actions</h2>
+                \(Markup.list(actions.map(\.markup)))
+                \(Self.certificates(now).markup(device.certificates))
+                \(SessionTable(role: role, lifetimes: lifetimes, now: now).markup(device.sessions))
+                """)
+    }
+
+    private var facts: Facts {
+        var facts = Facts()
+        facts.add("Certified", device.summary.createdAt)
+        facts.add("User agent", device.summary.userAgent)
+        facts.add("Key that needs the user's presence", device.hasPresenceKey ? "yes" : "no")
+        facts.add("Valid certificates", device.summary.certificates)
+        facts.add("Open sessions", device.summary.sessions)
+        return facts
+    }
+
+    private static func certificates(_ now: Date) -> DataTable<DeviceCertificate> {
+        DataTable(
+            "Certificates, newest first", none: "The device has no certificate.",
+            [
+                .text("Serial number") { $0.serial }, .text("State") { Self.state($0, now) },
+                .time("Issued") { $0.issuedAt }, .time("Valid until") { $0.notAfter },
+                .text("Renews") { $0.replaces }, .time("First seen", none: "Never") { $0.firstSeenAt },
+                .time("Revoked") { $0.revoked?.at }, .text("Why") { $0.revoked?.reason },
+            ])
+    }
+
+    private static func state(_ certificate: DeviceCertificate, _ now: Date) -> String {
+        if certificate.revoked != nil { return "revoked" }
+        return now < certificate.notAfter ? "valid" : "expired"
+    }
+}
+
+/// Devices and the revocation of their certificates.
+enum DevicePages {
+    static let routes: [ConsoleRoute] = [
+        .page("/devices/{}", .manage, isPersonal: true) { request in
+            let device = try await request.administration.readDevice(id(request))
+            return .page(
+                DevicePage(
+                    device: device, role: request.administrator.role,
+                    lifetimes: request.parts.service.policy[\.sessions], now: request.now
+                ).page)
+        },
+        .page("/devices/{}/revoke", .manage, isPersonal: true) { request in
+            let device = try await request.administration.readDevice(id(request))
+            let preview = try await request.administration.previewRevocation(of: id(request))
+            let (certificates, sessions) = (preview.serials.count, preview.sessionsEnded)
+            return .page(revocation(device, certificates: certificates, sessions: sessions, request).page)
+        },
+        .action("/devices/{}/revoke", .manage) { request in
+            let id = try id(request)
+            let label = "Reason"
+            guard let reason = RevocationReason(rawValue: try request.required("reason", label: label)) else {
+                throw Refusal.fieldUnreadable(label)
+            }
+            let agreed = try request.agreedUsers()
+            let users = users(try await request.administration.readDevice(id))
+            guard users <= agreed else { throw Refusal.moreUsers(users) }
+            _ = try await request.administration.revokeDevice(id, reason: reason)
+            return .seeOther(DevicePage.path(id))
+        },
+    ]
+
+    private static func id(_ request: ConsoleRequest) throws(Refusal) -> DeviceID {
+        guard let id = DeviceID(request.name) else { throw Refusal.notAnID("device") }
+        return id
+    }
+
+    /// The number of users with an open session on a device, of the newest 100 sessions.
+    private static func users(_ device: Administration.DeviceDetail) -> Int { Set(device.sessions.map(\.userID)).count }
+
+    static func revocation(
+        _ device: Administration.DeviceDetail, certificates: Int, sessions: CountedSessions,
+        _ request: ConsoleRequest
+    ) -> Confirmation {
+        let (id, users) = (device.summary.id, users(device))
+        let more: Markup = sessions.isMore ? "More than " : .empty
+        return Confirmation(
+            title: "Revoke device \(id)",
+            above: [
+                Page.Link("Search", PagePath("/search")), Page.Link("Device \(id)", DevicePage.path(id)),
+            ],
+            effects: [
+                "\(Markup.count(certificates, "certificate")) will be revoked, and the device's connections will close.",
+                "\(more)\(Markup.count(sessions.count, "session")) of \(Markup.count(users, "user")) will end, on every node.",
+                "The device must be certified again, with another key.",
+            ],
+            form: request.form(
+                to: DevicePage.path(id).appending("revoke"),
+                [
+                    .choice(
+                        name: "reason", label: "Reason",
+                        options: RevocationReason.allCases.map { ($0.rawValue, $0.rawValue) },
+                        chosen: RevocationReason.keyCompromise.rawValue)
+                ] + AgreedUsers.fields(users), submit: "Revoke the device", isDangerous: true))
+    }
+}

@@ -1,0 +1,94 @@
+import Domain
+import Operations
+
+/// The searches. One that ends without an answer is a refusal, never an empty result.
+enum SearchPages {
+    static let routes: [ConsoleRoute] = [
+        .page("/search", .support, isPersonal: true) { request in
+            try await .page(page(request, result: result(request)))
+        },
+        .action("/search", .manage) { request in
+            let found = try await findByTrait(request)
+            if found.count == 1, let user = found.first { return .seeOther(UserPage.path(user.user.id)) }
+            let result: SearchPage.Result =
+                found.isEmpty ? .notFound(sentence: "No user has proven this number or document.") : .users(found)
+            return .page(page(request, result: result))
+        },
+    ]
+
+    private enum Trait: String, CaseIterable {
+        case phone
+        case document
+
+        var label: String {
+            switch self {
+            case .phone: "Telephone number, in its international form"
+            case .document: "Document, JURISDICTION:NUMBER, such as VA:T64235789"
+            }
+        }
+    }
+
+    private static func page(_ request: ConsoleRequest, result: SearchPage.Result) -> Page {
+        let role = request.administrator.role
+        let form = request.form(
+            to: SearchPage.path,
+            [
+                .choice(
+                    name: "trait", label: "Kind", options: Trait.allCases.map { ($0.rawValue, $0.label) }, chosen: nil),
+                .text(name: "value", label: "Number or document", hint: nil, value: "", isRequired: true), .reason,
+            ], submit: "Search by personal data")
+        return SearchPage(result: result, role: role, personal: role.includes(.manage) ? form : nil).page
+    }
+
+    private static func findByTrait(_ request: ConsoleRequest) async throws -> [UserSummary] {
+        let reason = try request.reason()
+        let text = try request.required("value", label: "Number or document")
+        switch request.value("trait").flatMap({ Trait(rawValue: $0) }) {
+        case .phone:
+            guard case .phone(let number) = try BanTarget.phone(reading: text) else { return [] }
+            return try await request.administration.findUsers(.phone(number), reason: reason)
+        case .document:
+            guard case .document(let name) = try BanTarget.document(reading: text) else { return [] }
+            return try await request.administration.findUsers(.document(name), reason: reason)
+        case nil: throw Refusal.fieldUnreadable("Kind")
+        }
+    }
+
+    /// The result of the first field that has a value.
+    private static func result(_ request: ConsoleRequest) async throws -> SearchPage.Result {
+        let fields: [SearchPage.Field] = [.externalID, .user, .session, .device, .serial]
+        for field in fields {
+            guard let text = request.value(field.name) else { continue }
+            do {
+                return try await search(field, text, request)
+            } catch let refusal as Refusal where refusal.code == .notFound {
+                return .notFound(sentence: refusal.detail)
+            }
+        }
+        return .none
+    }
+
+    private static func search(
+        _ field: SearchPage.Field, _ text: String, _ request: ConsoleRequest
+    ) async throws -> SearchPage.Result {
+        let administration = request.administration
+        switch field {
+        case .externalID:
+            let provider = request.value(SearchPage.Field.provider.name)
+            let found = try await administration.findUsers(externalID: text, of: provider)
+            return found.isEmpty ? .notFound(sentence: "No user has the external id \(text).") : .users(found)
+        case .user: return .users([try await administration.readUser(text)])
+        case .session:
+            let typed: TypedID<Kind.Session> = try ConsoleRequest.typed(text, "session")
+            return .session(try await administration.readSession(administration.resolve(typed)))
+        case .device:
+            let typed: TypedID<Kind.Device> = try ConsoleRequest.typed(text, "device")
+            let device = try await administration.readDevice(administration.resolve(typed))
+            return .device(device.summary.id, of: "open sessions: \(device.summary.sessions).")
+        case .serial:
+            let found = try await administration.readCertificate(serial: text).certificate
+            return .device(found.deviceID, of: "it has the certificate \(found.serial).")
+        case .provider: return .none
+        }
+    }
+}

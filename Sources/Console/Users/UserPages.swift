@@ -1,0 +1,21 @@
+import Domain
+import Operations
+
+/// Search, users, their sessions and devices.
+enum UserPages {
+    static let routes: [ConsoleRoute] =
+        SearchPages.routes + [page] + UserActions.routes + SessionActions.routes + DevicePages.routes
+
+    private static let page = ConsoleRoute.page("/users/{}", .support, isPersonal: true) { request in
+        let administration = request.administration
+        let detail = try await administration.readUserDetail(request.name)
+        let cursor = request.value("after")
+        let history = try await administration.readHistory(
+            of: detail.summary.user.id.description, limit: UserTimeline.limit + 1, after: cursor)
+        return .page(
+            UserPage(
+                detail: detail, timeline: UserTimeline(history, after: cursor), role: request.administrator.role,
+                lifetimes: request.parts.service.policy[\.sessions], now: request.now
+            ).page)
+    }
+}
