@@ -3,23 +3,25 @@ import Foundation
 import Synchronization
 
 /// A store that counts what is read and written through it.
-final class StatementCounter: Database {
-    struct Counts: Equatable {
-        var statements = 0
+package final class StatementCounter: Database {
+    package struct Counts: Equatable {
+        package fileprivate(set) var statements = 0
         /// Statements of the bodies that only read.
-        var reads = 0
+        package fileprivate(set) var reads = 0
         /// Rows that were inserted, updated or deleted.
-        var rows = 0
+        package fileprivate(set) var rows = 0
+
+        package init() {}
     }
 
     private let store: any Database
     private let state = Mutex(Counts())
     private let reads = Mutex(0)
 
-    init(_ store: any Database) { self.store = store }
+    package init(_ store: any Database) { self.store = store }
 
     /// How many bodies have read since this was asked last.
-    func takeReads() -> Int {
+    package func takeReads() -> Int {
         reads.withLock { count in
             defer { count = 0 }
             return count
@@ -27,7 +29,7 @@ final class StatementCounter: Database {
     }
 
     /// What was done since this was asked last.
-    func take() -> Counts {
+    package func take() -> Counts {
         state.withLock { counts in
             defer { counts = Counts() }
             return counts
@@ -77,23 +79,23 @@ final class StatementCounter: Database {
         }
     }
 
-    func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+    package func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         reads.withLock { $0 += 1 }
         return try await store.read { try body(Counted(inner: $0, counter: self, isReading: true)) }
     }
 
-    func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+    package func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await store.write { try body(Counted(inner: $0, counter: self)) }
     }
 
-    func tables() async throws -> [TableShape] { try await store.tables() }
-    func changeStamp() throws -> Int64 { try store.changeStamp() }
-    func changePosition() async throws -> ChangePosition { try await store.changePosition() }
+    package func tables() async throws -> [TableShape] { try await store.tables() }
+    package func changeStamp() throws -> Int64 { try store.changeStamp() }
+    package func changePosition() async throws -> ChangePosition { try await store.changePosition() }
 
-    func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
+    package func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
         try await store.changes(after: position, limit: limit)
     }
 
-    func check() async throws { try await store.check() }
-    func close() async throws {}
+    package func check() async throws { try await store.check() }
+    package func close() async throws {}
 }
