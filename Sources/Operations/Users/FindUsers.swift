@@ -45,11 +45,14 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found` for a provider.
     func findUsers(externalID: String, of provider: String?) async throws -> [UserSummary] {
         try await read(.support) { transaction in
-            let records = ProviderRepository(transaction)
-            let providers = try provider.map { [try records.require($0)] } ?? records.list()
             let users = UserRepository(transaction)
-            let found = try providers.compactMap { try users.find(providerID: $0.id, externalID: externalID) }
-            return try UserSummary.list(found, in: transaction)
+            guard let provider else {
+                let found = try UserSummary.list(users.find(externalID: externalID), in: transaction)
+                return found.sorted { $0.address < $1.address }
+            }
+            let id = try ProviderRepository(transaction).require(provider).id
+            return try UserSummary.list(
+                [users.find(providerID: id, externalID: externalID)].compactMap(\.self), in: transaction)
         }
     }
 

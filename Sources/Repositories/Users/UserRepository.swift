@@ -45,6 +45,13 @@ package extension UserRepository {
         )?.user(at: transaction.now)
     }
 
+    /// The users with an external id, of all providers. Each provider is looked up in the index of both.
+    func find(externalID: String) throws -> [User] {
+        try transaction.query(
+            Self.columns, "WHERE external_id = $1 AND provider_id IN (SELECT id FROM providers)", [.text(externalID)]
+        ).map { $0.user(at: transaction.now) }
+    }
+
     /// The user with an id; `nil` if there is none.
     func find(_ id: UserID) throws -> User? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])?.user(at: transaction.now)
