@@ -36,7 +36,7 @@ extension DevicePage {
         var facts = Facts()
         facts.add("Certified", device.summary.createdAt)
         facts.add("User agent", device.summary.userAgent)
-        facts.add("Key that needs the user's presence", device.hasPresenceKey ? "yes" : "no")
+        facts.add("Key that needs the user's presence", device.summary.hasPresenceKey ? "yes" : "no")
         facts.add("Valid certificates", device.summary.certificates)
         facts.add("Open sessions", device.summary.sessions)
         return facts

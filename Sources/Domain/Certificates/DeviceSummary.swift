@@ -7,15 +7,20 @@ package struct DeviceSummary: Sendable {
     package let createdAt: Date
     /// The user agent that it sent, if any.
     package let userAgent: String?
+    /// Whether it has a key that can only be used while the user is present.
+    package let hasPresenceKey: Bool
     /// Its certificates that are valid now.
     package let certificates: Int
     /// Its sessions that were not ended, including expired ones.
     package let sessions: Int
 
-    package init(id: DeviceID, createdAt: Date, userAgent: String?, certificates: Int, sessions: Int) {
+    package init(
+        id: DeviceID, createdAt: Date, userAgent: String?, hasPresenceKey: Bool, certificates: Int, sessions: Int
+    ) {
         self.id = id
         self.createdAt = createdAt
         self.userAgent = userAgent
+        self.hasPresenceKey = hasPresenceKey
         self.certificates = certificates
         self.sessions = sessions
     }

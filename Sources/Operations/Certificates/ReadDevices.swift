@@ -5,9 +5,7 @@ import Repositories
 
 package extension Administration {
     /// A device with its certificates, newest first, and its open sessions, newest first, at most 100.
-    typealias DeviceDetail = (
-        summary: DeviceSummary, hasPresenceKey: Bool, certificates: [DeviceCertificate], sessions: [Session]
-    )
+    typealias DeviceDetail = (summary: DeviceSummary, certificates: [DeviceCertificate], sessions: [Session])
 
     /// The newest devices, with their numbers of certificates and sessions.
     ///
@@ -34,7 +32,7 @@ package extension Administration {
             let devices = DeviceRepository(transaction)
             guard let summary = try devices.find(id) else { throw Refusal.unknownDevice(id) }
             return (
-                summary: summary, hasPresenceKey: try devices.presenceKey(of: id) != nil,
+                summary: summary,
                 certificates: try CertificateRepository(transaction).list(deviceID: id),
                 sessions: try Array(SessionRepository(transaction).listOpen(.device(id)).reversed().prefix(100))
             )

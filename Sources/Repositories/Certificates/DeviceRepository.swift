@@ -29,6 +29,7 @@ package extension DeviceRepository {
 
     private static let line = ColumnTuple(
         Column<DeviceID>("id"), Column<Date>("created_at"), Column<String?>("user_agent"),
+        Column<Bool>("CASE WHEN presence_key IS NULL THEN 0 ELSE 1 END"),
         Column<Int>(
             """
             (SELECT COUNT(*) FROM certificates
@@ -76,9 +77,10 @@ package extension DeviceRepository {
     }
 
     private static func summary(_ row: Row) throws -> DeviceSummary {
-        let (id, createdAt, userAgent, certificates, sessions) = try line.read(row)
+        let (id, createdAt, userAgent, hasPresenceKey, certificates, sessions) = try line.read(row)
         return DeviceSummary(
-            id: id, createdAt: createdAt, userAgent: userAgent, certificates: certificates, sessions: sessions)
+            id: id, createdAt: createdAt, userAgent: userAgent, hasPresenceKey: hasPresenceKey,
+            certificates: certificates, sessions: sessions)
     }
 
     /// The SubjectPublicKeyInfo PEM of a device's presence key; `nil` if there is none.

@@ -52,7 +52,7 @@ struct LookupTests {
             }
             let elsewhere = try await fixture.opened("alice", on: second).session
             let found = try await fixture.admin.readDevice(opened[0].deviceID)
-            #expect(found.certificates.map(\.thumbprint) == [first.thumbprint] && !found.hasPresenceKey)
+            #expect(found.certificates.map(\.thumbprint) == [first.thumbprint] && !found.summary.hasPresenceKey)
             #expect(Set(found.sessions.map(\.id)) == Set(opened.map(\.id)) && found.summary.sessions == 3)
             await #expect(throws: Refusal(.notFound, "")) { try await fixture.admin.readDevice(DeviceID(UUID())) }
             let all = try await fixture.admin.listSessions(limit: 9, .all)

@@ -38,7 +38,7 @@ struct DeviceCommand: AsyncParsableCommand {
             let lifetimes = try admin.policy().sessions
             let found = try await admin.administration.readDevice(admin.resolve(device))
             var entries = DeviceCommand.fields.map { $0.entry(found.summary) }
-            entries.insert(Entry("presence_key", found.hasPresenceKey), at: 3)
+            entries.insert(Entry("presence_key", found.summary.hasPresenceKey), at: 3)
             return Report(entries)
                 .with("certificates", found.certificates, CertificateCommand.fields, leavingOut: ["DEVICE"])
                 .with(
