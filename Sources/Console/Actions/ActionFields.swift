@@ -35,6 +35,9 @@ extension ConsoleRequest {
         return value
     }
 
+    /// A value of several lines. A browser sends each end of a line as CR LF, and a note must not contain CR.
+    func lines(_ name: StaticString) -> String? { value(name)?.replacing("\r\n", with: "\n") }
+
     /// The first segment that the path's placeholders stand for; empty if there is none, which no object is named.
     var name: String { segments.first ?? "" }
 

@@ -70,7 +70,7 @@ extension BanForm {
             throw Refusal.banReasonUnreadable
         }
         self.reason = reason
-        note = request.value("note")
+        note = request.lines("note")
         duration = try request.choice("duration", label: "Duration")
         until = request.value("until")
         withDevices = request.value("with_devices") == "yes"

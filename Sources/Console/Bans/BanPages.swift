@@ -102,7 +102,8 @@ enum BanPages {
 
     @Sendable private static func lift(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let id = try id(request)
-        _ = try await request.administration.liftBan(id, note: request.required("note", label: "Reason"))
+        guard let note = request.lines("note") else { throw Refusal.fieldMissing("Reason") }
+        _ = try await request.administration.liftBan(id, note: note)
         return .seeOther(BanPage.path(id))
     }
 
