@@ -269,7 +269,8 @@ let package = Package(
         .testTarget(
             name: "ConsoleTests",
             dependencies: [
-                encoding, "API", "Console", "Domain", "Database", "Repositories", "Operations", "Fixtures", crypto,
+                encoding, "API", "Authority", "Console", "Domain", "Database", "Repositories", "Operations", "Fixtures",
+                crypto,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strictSettings),

@@ -115,7 +115,7 @@ enum BanPages {
             title: "Lift ban \(ban.id)",
             above: BanPage.above + [Page.Link("Ban \(ban.id)", BanPage.path(ban.id))],
             effects: [
-                "1 ban on a \(ban.kind.rawValue) will be lifted. \(Markup.count(remaining.count, "other ban")) remain.",
+                "1 ban on a \(ban.kind.rawValue) will be lifted. Other bans in force: \(remaining.count).",
                 "Sessions stay ended: users sign in again.",
             ] + others,
             form: request.form(
