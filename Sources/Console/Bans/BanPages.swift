@@ -6,7 +6,10 @@ enum BanPages {
     static let routes: [ConsoleRoute] = [
         .page("/bans", .manage, list),
         .action("/bans/find", .manage, find),
-        .page("/bans/new", .manage) { request in .page(new(request)) },
+        .page("/bans/new", .manage) { request in
+            try await request.administration.require(.manage)
+            return .page(new(request))
+        },
         .action("/bans/new", .manage, preview),
         .action("/bans", .manage, subject: BanForm.subject(of:), add),
         .page("/bans/{}", .manage, isPersonal: true, show),

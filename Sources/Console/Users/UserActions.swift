@@ -42,7 +42,8 @@ enum UserActions {
         _ confirmation: @escaping @Sendable (Administration.UserDetail, ConsoleRequest) -> Confirmation
     ) -> ConsoleRoute {
         .page(path, right, isPersonal: true) { request in
-            .page(confirmation(try await request.administration.readUserDetail(request.name), request).page)
+            try await request.administration.require(right)
+            return .page(confirmation(try await request.administration.readUserDetail(request.name), request).page)
         }
     }
 

@@ -8,10 +8,9 @@ enum UserPages {
 
     private static let page = ConsoleRoute.page("/users/{}", .support, isPersonal: true) { request in
         let administration = request.administration
-        let detail = try await administration.readUserDetail(request.name)
         let cursor = request.value("after")
-        let history = try await administration.readHistory(
-            of: detail.summary.user.id.description, limit: UserTimeline.limit + 1, after: cursor)
+        let (detail, history) = try await administration.readUserWithHistory(
+            request.name, limit: UserTimeline.limit + 1, after: cursor)
         return .page(
             UserPage(
                 detail: detail, timeline: UserTimeline(history, after: cursor), role: request.administrator.role,

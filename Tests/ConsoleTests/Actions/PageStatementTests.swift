@@ -58,7 +58,7 @@ struct PageStatementTests {
                 Budget(path: "/devices/{}", most: 3, segments: [device]),
                 Budget(path: "/search", most: 3, values: ["external_id": "user1"]),
                 Budget(path: "/search", most: 3, values: ["user": user]),
-                Budget(path: "/users/{}", most: 30, segments: [user]),
+                Budget(path: "/users/{}", most: 35, segments: [user]),
             ]
             for budget in budgets {
                 let (statements, transactions) = try await Self.statements(budget, world)

@@ -28,6 +28,7 @@ struct RoleMatrixTests {
         .init("listUsers", .support) { _ = try await $0.listUsers(limit: 1) },
         .init("readUser", .support) { _ = try await $0.readUser("test/nobody") },
         .init("readUserDetail", .support) { _ = try await $0.readUserDetail("test/nobody") },
+        .init("readUserWithHistory", .support) { _ = try await $0.readUserWithHistory("test/nobody", limit: 1) },
         .init("findUsers by external id", .support) { _ = try await $0.findUsers(externalID: "nobody", of: nil) },
         .init("challengeUser", .support) { _ = try await $0.challengeUser("test/nobody", reason: nil) },
         .init("endSessions of a user", .support) { _ = try await $0.endSessions(of: "test/nobody", reason: "test") },

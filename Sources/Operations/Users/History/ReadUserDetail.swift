@@ -31,21 +31,26 @@ package extension Administration {
     func readUserDetail(_ name: String) async throws -> UserDetail {
         try await read(.support) { transaction in
             let summary = try UserSummary.find(name, in: transaction)
-            let user = summary.user.id
-            return try transaction.together { transaction in
-                let traces = UserTraceRepository(transaction, of: user)
-                let entries = try BanRepository(transaction).holdsInForce(on: user)
-                let bans = [Ban.Scope.all, .messaging].map {
-                    BanEntry.activeBan(among: entries, for: $0, at: transaction.now)
-                }
-                let proofs = try traces.proofs()
-                return UserDetail(
-                    summary: summary, ban: bans.compactMap(\.self).first?.ban,
-                    sessions: try SessionRepository(transaction).listOpen(.user(user)).reversed(),
-                    devices: try traces.devices(since: nil).count, cards: try traces.cards(),
-                    phoneVerifiedAt: proofs?.phone, identityVerifiedAt: proofs?.identity,
-                    suspended: proofs?.suspended, lastUsedAt: try traces.lastUse(), erasedAt: try traces.erasedAt())
-            }
+            return try transaction.together { try UserDetail(summary, in: $0) }
         }
+    }
+}
+
+extension Administration.UserDetail {
+    /// Reads by queries of which none depends on another.
+    init(_ summary: UserSummary, in transaction: any Transaction) throws {
+        let user = summary.user.id
+        let traces = UserTraceRepository(transaction, of: user)
+        let entries = try BanRepository(transaction).holdsInForce(on: user)
+        let bans = [Ban.Scope.all, .messaging].map {
+            BanEntry.activeBan(among: entries, for: $0, at: transaction.now)
+        }
+        let proofs = try traces.proofs()
+        self.init(
+            summary: summary, ban: bans.compactMap(\.self).first?.ban,
+            sessions: try SessionRepository(transaction).listOpen(.user(user)).reversed(),
+            devices: try traces.devices(since: nil).count, cards: try traces.cards(),
+            phoneVerifiedAt: proofs?.phone, identityVerifiedAt: proofs?.identity, suspended: proofs?.suspended,
+            lastUsedAt: try traces.lastUse(), erasedAt: try traces.erasedAt())
     }
 }

@@ -39,8 +39,6 @@ package extension Administration {
         onlyCounted: (accepted: Int, refused: Int)
     )
 
-    private static let permissionsCounted = 1000
-
     /// A page of what happened to a user: sign-ins, sessions, certificates of the devices, proofs of numbers, cards,
     /// bans, and what the audit log has of the user.
     ///
@@ -48,56 +46,53 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found` for a user; `malformed_request` for a cursor.
     func readHistory(of name: String, limit: Int, after cursor: String? = nil) async throws -> UserHistory {
         let start = try UserHistoryCursor(cursor)
-        let (summary, rows, permissions) = try await read(.support) { transaction in
+        let rows = try await read(.support) { transaction in
             let summary = try UserSummary.find(name, in: transaction)
-            let user = summary.user.id
             // All but the certificates, which are those of the devices found here.
+            try transaction.ahead { _ = try HistoryRows(of: summary, after: start.place, limit: limit, in: $0) }
+            return try HistoryRows(of: summary, after: start.place, limit: limit, in: transaction)
+        }
+        return try await history(rows, after: start, limit: limit)
+    }
+
+    /// ``readUserDetail(_:)`` and ``readHistory(of:limit:after:)`` of one user, in one snapshot except for the audit log.
+    func readUserWithHistory(
+        _ name: String, limit: Int, after cursor: String? = nil
+    ) async throws -> (detail: UserDetail, history: UserHistory) {
+        let start = try UserHistoryCursor(cursor)
+        let (detail, rows) = try await read(.support) { transaction in
+            let summary = try UserSummary.find(name, in: transaction)
             try transaction.ahead {
-                _ = try Self.events(of: user, after: start.place, limit: limit, in: $0)
-                _ = try Self.permissions(of: user, in: $0)
+                _ = try UserDetail(summary, in: $0)
+                _ = try HistoryRows(of: summary, after: start.place, limit: limit, in: $0)
             }
             return (
-                summary, try Self.events(of: user, after: start.place, limit: limit, in: transaction),
-                try Self.permissions(of: user, in: transaction)
+                try UserDetail(summary, in: transaction),
+                try HistoryRows(of: summary, after: start.place, limit: limit, in: transaction)
             )
         }
-        let audited = try await audited(summary.user.id, after: start, limit: limit)
-        var events = (rows + audited).sorted { $0.place.precedes($1.place) }
+        return (detail, try await history(rows, after: start, limit: limit))
+    }
+
+    /// The events of tables and audit log together.
+    private func history(
+        _ rows: HistoryRows, after start: UserHistoryCursor, limit: Int
+    ) async throws -> UserHistory {
+        let user = rows.summary.user
+        let audited = try await audited(user.id, after: start, limit: limit)
+        var events = (rows.events + audited).sorted { $0.place.precedes($1.place) }
         events = Array(events.prefix(max(0, limit)))
         var sequence = start.sequence
         for index in events.indices {
             sequence = events[index].sequence ?? sequence
             events[index].cursor = UserHistoryCursor(place: events[index].place, sequence: sequence).text
         }
-        let (provider, oldest) = (summary.user.providerID, events.last?.at ?? environment.now())
-        let counted = try await read(.support) { try SignInTallyRepository($0).counted(of: provider, since: oldest) }
-        return (summary, events, permissions, counted)
-    }
-
-    /// The events of all tables but the audit log, unsorted: at least the first ones of the page.
-    private static func events(
-        of user: UserID, after place: HistoryPlace, limit: Int, in transaction: any Transaction
-    ) throws -> [UserEvent] {
-        let traces = UserTraceRepository(transaction, of: user)
-        let devices = try traces.devices(since: nil).prefix(devicesShown).map { $0.id }
-        let bans = Dictionary(
-            try BanRepository(transaction).entries(on: [.user(user)]).map { ($0.ban.id, $0.ban) }
-                + BanRepository(transaction).holdsInForce(on: user).map { ($0.ban.id, $0.ban) },
-            uniquingKeysWith: { first, _ in first })
-        var short = bans.values.flatMap { UserEvent.events(of: $0) }
-        for certificate in try CertificateRepository(transaction).list(deviceIDs: devices) {
-            short += UserEvent.events(of: certificate)
+        let oldest = events.last?.at ?? environment.now()
+        let counted = try await read(.support) {
+            try SignInTallyRepository($0).counted(of: user.providerID, since: oldest)
         }
-        for verification in try traces.verifications() { short += UserEvent.events(of: verification) }
-        for card in try IdentityCardRepository(transaction).list(of: user) { short += UserEvent.events(of: card) }
-        let attempts = try SignInRecordRepository(transaction).list(of: user, after: place, limit: limit)
-        let sessions = try SessionRepository(transaction).list(of: user, after: place, since: nil, limit: limit)
-        return attempts.map { UserEvent($0) } + sessions.map { UserEvent($0) }
-            + short.filter { place.precedes($0.place) }
+        return (rows.summary, events, rows.permissions, counted)
     }
-
-    /// The number of devices whose certificates are part of a history: those that were used last.
-    private static let devicesShown = 20
 
     /// The entries of the audit log after a place, newest first.
     private func audited(
@@ -120,15 +115,5 @@ package extension Administration {
             latest = event.at
         }
         return events
-    }
-
-    private static func permissions(
-        of user: UserID, in transaction: any Transaction
-    ) throws -> [MessagingPermission.State: Int] {
-        let records = AuthorizationRepository(transaction)
-        let found = try MessagingPermission.Box.allCases.flatMap {
-            try records.list(of: user, box: $0, state: nil, limit: permissionsCounted)
-        }
-        return found.reduce(into: [:]) { $0[$1.state(now: transaction.now), default: 0] += 1 }
     }
 }
