@@ -50,7 +50,9 @@ extension SearchPage {
             "Search",
             content: """
                 \(found)
+                <div class="columns">
                 \(forms.joined())
+                </div>
                 \(personalForm)
                 """)
     }
@@ -119,7 +121,7 @@ extension SearchPage {
     }
 
     private static func section(_ content: Markup) -> Markup {
-        "<section aria-label=\"Result\" role=\"status\">\n\(content)\n</section>"
+        "<section class=\"notice\" aria-label=\"Result\" role=\"status\">\n\(content)\n</section>"
     }
 
     private static var table: DataTable<UserSummary> {
