@@ -31,7 +31,7 @@ struct PresentStoreTests {
         ["certificate", "show", "00"],
         ["certificate", "revoke", "00"], ["session", "list"], ["session", "show", id], ["session", "challenge", id],
         ["session", "end", id], ["user", "list"], ["user", "show", id], ["user", "history", id],
-        ["user", "export", id, "--reason", "request"],
+        ["user", "export", id, "--reason", "request"], ["user", "end-sessions", id, "--reason", "request"],
         ["user", "apps", id], ["user", "allow-app", id, id, "--reason", "x"],
         ["user", "challenge", id], ["user", "erase", id, "--reason", "request", "--yes"], ["review", "list"],
         ["review", "show", id], ["review", "approve", id, "--reason", "x"], ["review", "reject", id, "--reason", "x"],

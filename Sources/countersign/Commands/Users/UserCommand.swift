@@ -7,10 +7,10 @@ import Operations
 /// `countersign user …`: the users and the data stored about them.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "user", abstract: "Show, export, archive, challenge and erase users.",
+        commandName: "user", abstract: "Show, export, archive, challenge and erase users, and end their sessions.",
         subcommands: [
             List.self, Find.self, Show.self, History.self, Apps.self, AllowApp.self, Export.self, Archive.self,
-            Challenge.self,
+            Challenge.self, EndSessions.self,
             Erase.self,
         ])
 
