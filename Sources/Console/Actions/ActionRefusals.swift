@@ -7,6 +7,10 @@ extension Refusal {
         "The reason must be a code or a ticket's number such as user_request or ticket:4711, without spaces and "
             + "personal data: the audit log keeps it for years. Go back and correct it.")
 
+    static let banReasonUnreadable = Refusal(
+        .malformedRequest,
+        "The reason must be one word of at most 40 letters, digits, _ and -. Go back and correct it.")
+
     /// - Parameter field: its label.
     static func fieldMissing(_ field: String) -> Refusal {
         Refusal(.malformedRequest, "The field \(field) is empty. Go back and fill it in.")

@@ -44,10 +44,3 @@ extension BanEntry.Origin {
         }
     }
 }
-
-/// Refusals of forms about bans.
-extension Refusal {
-    static let banReasonUnreadable = Refusal(
-        .malformedRequest,
-        "The reason must be one word of at most 40 letters, digits, _ and -. Go back and correct it.")
-}
