@@ -29,6 +29,9 @@ extension Markup {
         return "<time datetime=\"\(text)\">\(text)</time>"
     }
 
+    /// The end of a ban in words.
+    static func end(_ time: Date?) -> Markup { time.map { "until \(.time($0))" } ?? "permanent" }
+
     /// Sentences or links, one a line.
     static func list(_ items: [Markup]) -> Markup {
         items.isEmpty ? .empty : "<ul>\n\(items.map { item -> Markup in "<li>\(item)</li>" }.joined())\n</ul>"

@@ -50,12 +50,6 @@ struct BanForm: Sendable {
         }
     }
 
-    /// The page of a new ban on a subject.
-    static func path(kind: Ban.SubjectKind, subject: String) -> PagePath {
-        new.adding("kind", kind.rawValue).adding("subject", subject)
-    }
-
-    static let new = PagePath("/bans/new")
 }
 
 extension BanForm {

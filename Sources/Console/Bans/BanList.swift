@@ -19,7 +19,6 @@ struct BanList: Sendable {
     /// The form that finds the bans of a number or document.
     let find: Form
 
-    static let path = PagePath("/bans")
     /// The number of bans of a page.
     static let limit = 50
 }
@@ -40,17 +39,17 @@ extension BanList {
 
     private static var links: [Page.Link] {
         [
-            Page.Link("New ban", BanForm.new), Page.Link("Active bans", path),
-            Page.Link("All bans", path.adding("state", "all")),
+            Page.Link("New ban", Links.newBan), Page.Link("Active bans", Links.bans),
+            Page.Link("All bans", Links.bans.adding("state", "all")),
             Page.Link("Evasions of bans", PagePath("/audit").adding("event", "ban_evaded")),
         ]
     }
 
     private var parts: ([Administration.BanSummary], Pager) {
         switch selection {
-        case .active: paged(Self.path)
-        case .all: paged(Self.path.adding("state", "all"))
-        case .subject: (bans, Pager(Self.path, cursor: nil, next: nil))
+        case .active: paged(Links.bans)
+        case .all: paged(Links.bans.adding("state", "all"))
+        case .subject: (bans, Pager(Links.bans, cursor: nil, next: nil))
         }
     }
 
@@ -70,7 +69,7 @@ extension BanList {
         return DataTable(
             caption, none: none,
             [
-                .link("Ban") { Page.Link($0.ban.id.description, BanPage.path($0.ban.id)) },
+                .link("Ban") { Page.Link($0.ban.id.description, Links.ban($0.ban.id)) },
                 .init("Subject") { $0.entries.first { $0.origin == .direct }?.subject.markup ?? "erased" },
                 .text("Scope") { $0.ban.scope.rawValue }, .text("Reason") { $0.ban.reason.rawValue },
                 .text("State") { $0.ban.state(at: now).rawValue }, .time("Begun") { $0.ban.createdAt },

@@ -13,18 +13,13 @@ struct BanPage: Sendable {
     /// The number of subjects on the page.
     static let limit = 100
 
-    static func path(_ ban: BanID) -> PagePath { BanList.path.appending(ban.description) }
-
-    /// The end of a ban in words.
-    static func end(_ time: Date?) -> Markup { time.map { "until \(.time($0))" } ?? "permanent" }
-
-    static let above = [Page.Link("Bans", BanList.path)]
+    static let above = [Page.Link("Bans", Links.bans)]
 }
 
 extension BanPage {
     var page: Page {
         let ban = summary.ban
-        let lift = Page.Link("Lift ban \(ban.id)", Self.path(ban.id).appending("lift"))
+        let lift = Page.Link("Lift ban \(ban.id)", Links.ban(ban.id).appending("lift"))
         return Page(
             "Ban \(ban.id)", above: Self.above,
             content: """

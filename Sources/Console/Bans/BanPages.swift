@@ -48,7 +48,7 @@ enum BanPages {
         _ request: ConsoleRequest
     ) -> Page {
         let find = request.form(
-            to: BanList.path.appending("find"), Array(BanForm.fields(kind: nil, subject: "").prefix(2)),
+            to: Links.bans.appending("find"), Array(BanForm.fields(kind: nil, subject: "").prefix(2)),
             submit: "Show the bans")
         return BanList(selection: selection, bans: bans, cursor: cursor, now: request.now, find: find).page
     }
@@ -59,7 +59,7 @@ enum BanPages {
             "New ban", above: BanPage.above,
             content: """
                 <p>Nothing is changed yet: the next page shows in numbers what the ban will do.</p>
-                \(request.form(to: BanForm.new, fields, submit: "Preview the ban").markup)
+                \(request.form(to: Links.newBan, fields, submit: "Preview the ban").markup)
                 """)
     }
 
@@ -81,7 +81,7 @@ enum BanPages {
             let ban = try await request.administration.addBan(
                 form.order(at: request.now), by: request.parts.service.policy[\.bans], upTo: request.agreedUsers()
             ).ban
-            return .seeOther(BanPage.path(ban.id))
+            return .seeOther(Links.ban(ban.id))
         } catch is Administration.UnconfirmedBan {
             return try await preview(form, request)
         }
@@ -107,22 +107,22 @@ enum BanPages {
         let id = try id(request)
         guard let note = request.lines("note") else { throw Refusal.fieldMissing("Reason") }
         _ = try await request.administration.liftBan(id, note: note)
-        return .seeOther(BanPage.path(id))
+        return .seeOther(Links.ban(id))
     }
 
     static func lifting(_ ban: Ban, _ remaining: [Ban], _ request: ConsoleRequest) -> Confirmation {
         let others = remaining.map { other -> Markup in
-            "Still in force for the same subjects: \(Page.Link("ban \(other.id)", BanPage.path(other.id)).markup)."
+            "Still in force for the same subjects: \(Page.Link("ban \(other.id)", Links.ban(other.id)).markup)."
         }
         return Confirmation(
             title: "Lift ban \(ban.id)",
-            above: BanPage.above + [Page.Link("Ban \(ban.id)", BanPage.path(ban.id))],
+            above: BanPage.above + [Page.Link("Ban \(ban.id)", Links.ban(ban.id))],
             effects: [
                 "1 ban on a \(ban.kind.rawValue) will be lifted. Other bans in force: \(remaining.count).",
                 "Sessions stay ended: users sign in again.",
             ] + others,
             form: request.form(
-                to: BanPage.path(ban.id).appending("lift"),
+                to: Links.ban(ban.id).appending("lift"),
                 [.note(name: "note", label: "Reason", hint: "It is kept sealed and shown only to administrators.")],
                 submit: "Lift the ban"))
     }

@@ -11,10 +11,10 @@ enum BanPreview {
         _ form: BanForm, until end: Date?, _ impact: BanImpact, _ request: ConsoleRequest
     ) -> Confirmation {
         Confirmation(
-            title: "Confirm the ban", above: BanPage.above + [Page.Link("New ban", BanForm.new)],
+            title: "Confirm the ban", above: BanPage.above + [Page.Link("New ban", Links.newBan)],
             effects: effects(form, until: end, impact), details: details(impact),
             form: request.form(
-                to: BanList.path, subject: BanForm.subject(of: request),
+                to: Links.bans, subject: BanForm.subject(of: request),
                 form.hidden + AgreedUsers.fields(impact.users.count), submit: "Ban", isDangerous: true))
     }
 
@@ -22,7 +22,7 @@ enum BanPreview {
         var effects: [Markup] = [
             """
             The ban is on a \(form.kind.rawValue), <bdi>\(form.subject)</bdi>. \
-            Scope \(form.scope.words). Reason \(form.reason.rawValue), \(BanPage.end(end)).
+            Scope \(form.scope.words). Reason \(form.reason.rawValue), \(Markup.end(end)).
             """,
             "\(Markup.count(impact.users.count, "user")) will be affected at once.",
             "\(Markup.count(impact.sessions.count, "session")) will end, on every node.",
@@ -32,8 +32,8 @@ enum BanPreview {
         if impact.holdsNumber { effects.append("A telephone number is banned, also for users who prove it later.") }
         if impact.holdsDocument { effects.append("A document is banned, also for users who prove it later.") }
         effects += impact.replaced.map { ban in
-            let link = Page.Link("ban \(ban.id)", BanPage.path(ban.id)).markup
-            return "It replaces \(link), \(BanPage.end(ban.endsAt))."
+            let link = Page.Link("ban \(ban.id)", Links.ban(ban.id)).markup
+            return "It replaces \(link), \(Markup.end(ban.endsAt))."
         }
         return effects
     }
@@ -43,7 +43,7 @@ enum BanPreview {
         let rest = impact.users.count - names
         let table = DataTable<UserSummary>(
             "Users affected", none: "",
-            [.link("User") { UserPage.link($0) }, .text("Level") { $0.user.assurance.rawValue }])
+            [.link("User") { Links.user($0) }, .text("Level") { $0.user.assurance.rawValue }])
         return """
             \(table.markup(Array(impact.users.prefix(names))))
             \(rest > 0 ? "<p>\(rest) more are not shown.</p>" : .empty)

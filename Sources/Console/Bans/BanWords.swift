@@ -26,10 +26,10 @@ extension BanEntry.Subject {
     /// is stored.
     var markup: Markup {
         switch self {
-        case .user(let id): Page.Link("user \(id)", UserPage.path(id)).markup
+        case .user(let id): Page.Link("user \(id)", Links.user(id)).markup
         case .phone(let index): "number \(index.base64URL)"
         case .document(let index): "document \(index.base64URL)"
-        case .device(let id): Page.Link("device \(id)", DevicePage.path(id)).markup
+        case .device(let id): Page.Link("device \(id)", Links.device(id)).markup
         case .deviceKey(let hash): "device key \(hash.base64URL)"
         }
     }

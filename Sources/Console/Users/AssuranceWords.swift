@@ -35,10 +35,3 @@ extension CardStatus {
         }
     }
 }
-
-extension AdminRole {
-    /// The links of a page that the role can follow.
-    func link(_ text: String, _ path: PagePath, needing right: AdminRight) -> Markup {
-        includes(right) ? Page.Link(text, path).markup : "<bdi>\(text)</bdi>"
-    }
-}

@@ -9,20 +9,18 @@ struct DevicePage: Sendable {
     let role: AdminRole
     let lifetimes: SessionPolicy
     let now: Date
-
-    static func path(_ device: DeviceID) -> PagePath { PagePath("/devices").appending(device.description) }
 }
 
 extension DevicePage {
     var page: Page {
-        let path = Self.path(device.summary.id)
+        let path = Links.device(device.summary.id)
         let actions = [
             Page.Link("Revoke all certificates", path.appending("revoke")),
-            Page.Link("Ban", BanForm.path(kind: .device, subject: device.summary.id.description)),
-            Page.Link("Bans of this device", BanList.path.adding("device", device.summary.id.description)),
+            Page.Link("Ban", Links.newBan(.device, device.summary.id.description)),
+            Page.Link("Bans of this device", Links.bans.adding("device", device.summary.id.description)),
         ]
         return Page(
-            "Device \(device.summary.id)", above: [Page.Link("Search", PagePath("/search"))],
+            "Device \(device.summary.id)", above: [Links.search],
             content: """
                 \(facts.markup)
                 <h2>Actions</h2>
@@ -86,7 +84,7 @@ enum DevicePages {
             let users = users(try await request.administration.readDevice(id))
             guard users <= agreed else { throw Refusal.moreUsers(users) }
             _ = try await request.administration.revokeDevice(id, reason: reason)
-            return .seeOther(DevicePage.path(id))
+            return .seeOther(Links.device(id))
         },
     ]
 
@@ -107,7 +105,7 @@ enum DevicePages {
         return Confirmation(
             title: "Revoke device \(id)",
             above: [
-                Page.Link("Search", PagePath("/search")), Page.Link("Device \(id)", DevicePage.path(id)),
+                Links.search, Page.Link("Device \(id)", Links.device(id)),
             ],
             effects: [
                 "\(Markup.count(certificates, "certificate")) will be revoked, and the device's connections will close.",
@@ -115,7 +113,7 @@ enum DevicePages {
                 "The device must be certified again, with another key.",
             ],
             form: request.form(
-                to: DevicePage.path(id).appending("revoke"),
+                to: Links.device(id).appending("revoke"),
                 [
                     .choice(
                         name: "reason", label: "Reason",

@@ -108,14 +108,14 @@ extension SearchPage {
         case .notFound(let sentence): return Self.section("<p>\(sentence)</p>")
         case .users(let users): return Self.section(Self.table.markup(users))
         case .session(let session):
-            let user = Page.Link(session.externalID, UserPage.path(session.userID)).markup
+            let user = Page.Link(session.externalID, Links.user(session.userID)).markup
             return Self.section(
                 """
                 <p>Session \(session.id.description) of the user \(user). \
                 Opened at \(.time(session.createdAt)), last used at \(.time(session.lastUsedAt)).</p>
                 """)
         case .device(let device, let sentence):
-            let link = Page.Link("Device \(device)", DevicePage.path(device)).markup
+            let link = Page.Link("Device \(device)", Links.device(device)).markup
             return Self.section("<p>\(link): \(sentence)</p>")
         }
     }
@@ -128,7 +128,7 @@ extension SearchPage {
         DataTable(
             "Users found", none: "No user was found.",
             [
-                .link("User") { UserPage.link($0) }, .text("Id") { $0.user.id.description },
+                .link("User") { Links.user($0) }, .text("Id") { $0.user.id.description },
                 .text("Level") { $0.user.assurance.rawValue }, .time("First seen") { $0.user.createdAt },
             ])
     }

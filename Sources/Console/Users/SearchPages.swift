@@ -9,7 +9,7 @@ enum SearchPages {
         },
         .action("/search", .manage) { request in
             let found = try await findByTrait(request)
-            if found.count == 1, let user = found.first { return .seeOther(UserPage.path(user.user.id)) }
+            if found.count == 1, let user = found.first { return .seeOther(Links.user(user.user.id)) }
             let result: SearchPage.Result =
                 found.isEmpty ? .notFound(sentence: "No user has proven this number or document.") : .users(found)
             return .page(page(request, result: result))

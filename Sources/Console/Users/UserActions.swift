@@ -52,7 +52,7 @@ enum UserActions {
     }
 
     private static func path(_ user: Administration.UserDetail, _ action: String) -> PagePath {
-        UserPage.path(user.summary.user.id).appending(action)
+        Links.user(user.summary.user.id).appending(action)
     }
 }
 
@@ -121,7 +121,7 @@ enum SessionActions {
         .action("/sessions/{}/end", .support) { request in
             let id = try id(request)
             try await request.administration.endSession(id, reason: request.reason())
-            return .seeOther(UserPage.path(try await request.administration.readSession(id).userID))
+            return .seeOther(Links.user(try await request.administration.readSession(id).userID))
         },
     ]
 
@@ -134,15 +134,15 @@ enum SessionActions {
         Confirmation(
             title: "End session \(session.id)",
             above: [
-                Page.Link("Search", PagePath("/search")),
-                Page.Link(session.externalID, UserPage.path(session.userID)),
+                Links.search,
+                Page.Link(session.externalID, Links.user(session.userID)),
             ],
             effects: [
                 "1 session of <bdi>\(session.externalID)</bdi>, last used at \(.time(session.lastUsedAt)), will end.",
                 "The user may sign in again.",
             ],
             form: request.form(
-                to: SessionTable.path(session.id).appending("end"), [.reason], submit: "End the session",
+                to: Links.session(session.id).appending("end"), [.reason], submit: "End the session",
                 isDangerous: true))
     }
 }

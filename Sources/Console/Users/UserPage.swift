@@ -13,18 +13,14 @@ struct UserPage: Sendable {
     /// The number of sessions on the page.
     static let sessions = 50
 
-    static func path(_ user: UserID) -> PagePath { PagePath("/users").appending(user.description) }
-
-    static func link(_ user: UserSummary) -> Page.Link { Page.Link(user.address, path(user.user.id)) }
-
     /// The pages above the page of an action on a user.
-    static func above(_ user: UserSummary) -> [Page.Link] { [Page.Link("Search", PagePath("/search")), link(user)] }
+    static func above(_ user: UserSummary) -> [Page.Link] { [Links.search, Links.user(user)] }
 }
 
 extension UserPage {
     var page: Page {
         Page(
-            detail.summary.address, above: [Page.Link("Search", PagePath("/search"))],
+            detail.summary.address, above: [Links.search],
             content: """
                 \(facts.markup)
                 <h2>Why this level</h2>
@@ -59,8 +55,8 @@ extension UserPage {
 
     private var ban: Markup {
         guard let ban = detail.ban else { return "None" }
-        let link = role.link(ban.id.description, BanPage.path(ban.id), needing: .manage)
-        return "\(link): \(ban.scope.words), \(ban.reason.rawValue), \(BanPage.end(ban.endsAt))"
+        let link = role.link(ban.id.description, Links.ban(ban.id), needing: .manage)
+        return "\(link): \(ban.scope.words), \(ban.reason.rawValue), \(Markup.end(ban.endsAt))"
     }
 
     /// Why the user has the level, and what may prevent a sign-in.
@@ -80,12 +76,12 @@ extension UserPage {
     }
 
     private var actions: [Markup] {
-        let path = Self.path(user.id)
+        let path = Links.user(user.id)
         let links: [(text: String, path: PagePath, right: AdminRight)] = [
             ("End all sessions", path.appending("end-sessions"), .support),
             ("Challenge all sessions", path.appending("challenge"), .support),
-            ("Ban", BanForm.path(kind: .user, subject: user.id.description), .manage),
-            ("Bans of this user", BanList.path.adding("user", user.id.description), .manage),
+            ("Ban", Links.newBan(.user, user.id.description), .manage),
+            ("Bans of this user", Links.bans.adding("user", user.id.description), .manage),
             ("Export the stored data", path.appending("export"), .manage),
             ("Erase", path.appending("erase"), .manage),
         ]
@@ -106,8 +102,6 @@ struct SessionTable: Sendable {
     let lifetimes: SessionPolicy
     let now: Date
 
-    static func path(_ session: SessionID) -> PagePath { PagePath("/sessions").appending(session.description) }
-
     func markup(_ sessions: [Session]) -> Markup {
         let (role, lifetimes, now) = (role, lifetimes, now)
         return DataTable<Session>(
@@ -115,15 +109,15 @@ struct SessionTable: Sendable {
             [
                 .text("Session") { $0.id.description },
                 .text("State") { $0.effectiveState(at: now, policy: lifetimes).rawValue },
-                .init("User") { role.link($0.externalID, UserPage.path($0.userID), needing: .support) },
+                .init("User") { role.link($0.externalID, Links.user($0.userID), needing: .support) },
                 .init("Device") {
-                    role.link($0.deviceID.description, DevicePage.path($0.deviceID), needing: .manage)
+                    role.link($0.deviceID.description, Links.device($0.deviceID), needing: .manage)
                 },
                 .text("App") { $0.applicationID.description },
                 .time("Opened") { $0.createdAt }, .time("Last used") { $0.lastUsedAt },
                 .link("Action") { session in
                     guard role.includes(.support) else { return nil }
-                    return Page.Link("End session \(session.id)", Self.path(session.id).appending("end"))
+                    return Page.Link("End session \(session.id)", Links.session(session.id).appending("end"))
                 },
             ]
         ).markup(sessions)

@@ -18,7 +18,7 @@ struct UserTimeline: Sendable {
         self.history = history
         let (rows, next) = Pager.page(history.events, limit: Self.limit, key: \.cursor)
         shown = rows
-        pager = Pager(UserPage.path(history.summary.user.id), cursor: cursor, next: next)
+        pager = Pager(Links.user(history.summary.user.id), cursor: cursor, next: next)
     }
 }
 
@@ -54,7 +54,7 @@ extension UserTimeline {
                 .time("Time") { $0.at }, .text("Kind") { $0.kind.words }, .text("What") { $0.what },
                 .text("Why") { Self.why($0) },
                 .init("Device") { event in
-                    event.deviceID.map { role.link($0.description, DevicePage.path($0), needing: .manage) } ?? "–"
+                    event.deviceID.map { role.link($0.description, Links.device($0), needing: .manage) } ?? "–"
                 },
                 .text("App") { $0.applicationID?.description }, .text("Session") { $0.sessionID?.description },
                 .text("Key") { $0.keyID?.description }, .text("By") { $0.actor },

@@ -26,7 +26,7 @@ struct BanPageTests {
         _ world: ConsoleWorld
     ) -> Page {
         let find = world.request().form(
-            to: BanList.path.appending("find"), Array(BanForm.fields(kind: nil, subject: "").prefix(2)), submit: "Show")
+            to: Links.bans.appending("find"), Array(BanForm.fields(kind: nil, subject: "").prefix(2)), submit: "Show")
         return BanList(selection: selection, bans: bans, cursor: cursor, now: UserSamples.now, find: find).page
     }
 
