@@ -7,6 +7,12 @@ extension Form.Field {
         hint: "A code or a ticket's number, such as user_request or ticket:4711. The audit log keeps it.", value: "",
         isRequired: true)
 
+    /// The input for the reason why an act does not wait for a second administrator.
+    static let urgency = Form.Field.text(
+        name: "urgency", label: "Urgent because",
+        hint: "Empty if it can wait for a second administrator. Otherwise a code or a ticket's number.", value: "",
+        isRequired: false)
+
     /// The box without which an action that cannot be undone does nothing.
     static let sure = Form.Field.checkbox(name: "sure", label: "I have read what will happen. It cannot be undone.")
 }
@@ -17,6 +23,15 @@ extension ConsoleRequest {
     /// - Throws: `Refusal` `malformed_request`.
     func reason() throws(Refusal) -> AuditReason {
         guard let reason = value("reason").flatMap({ AuditReason($0) }) else { throw Refusal.reasonUnreadable }
+        return reason
+    }
+
+    /// Why an act does not wait for a second administrator, from ``Form/Field/urgency``; `nil` if it can wait.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    func urgency() throws(Refusal) -> AuditReason? {
+        guard let text = value("urgency") else { return nil }
+        guard let reason = AuditReason(text) else { throw Refusal.reasonUnreadable }
         return reason
     }
 
@@ -83,4 +98,9 @@ enum AgreedUsers {
                 isRequired: true),
         ]
     }
+}
+
+extension Refusal {
+    /// Whether the act waits for a second administrator now.
+    var isWaiting: Bool { code == .conflict && state == "waiting" }
 }

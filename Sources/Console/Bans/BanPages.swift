@@ -79,9 +79,12 @@ enum BanPages {
         let form = try BanForm(request)
         do {
             let ban = try await request.administration.addBan(
-                form.order(at: request.now), by: request.parts.service.policy[\.bans], upTo: request.agreedUsers()
+                form.order(at: request.now), by: request.parts.service.policy[\.bans], upTo: request.agreedUsers(),
+                urgency: request.urgency()
             ).ban
             return .seeOther(Links.ban(ban.id))
+        } catch let refusal as Refusal where refusal.isWaiting {
+            return .seeOther(ActList.path)
         } catch is Administration.UnconfirmedBan {
             return try await preview(form, request)
         }

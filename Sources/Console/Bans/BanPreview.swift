@@ -15,7 +15,14 @@ enum BanPreview {
             effects: effects(form, until: end, impact), details: details(impact),
             form: request.form(
                 to: Links.bans, subject: BanForm.subject(of: request),
-                form.hidden + AgreedUsers.fields(impact.users.count), submit: "Ban", isDangerous: true))
+                form.hidden + AgreedUsers.fields(impact.users.count) + urgency(impact, request), submit: "Ban",
+                isDangerous: true))
+    }
+
+    /// The input for an urgent ban, if the ban would wait for a second administrator.
+    private static func urgency(_ impact: BanImpact, _ request: ConsoleRequest) -> [Form.Field] {
+        let limit = request.parts.service.policy[\.bans].fourEyesOver
+        return limit > 0 && impact.users.count > limit ? [.urgency] : []
     }
 
     private static func effects(_ form: BanForm, until end: Date?, _ impact: BanImpact) -> [Markup] {

@@ -32,7 +32,11 @@ enum UserActions {
         .action("/users/{}/erase", .manage) { request in
             let reason = try request.reason()
             try request.requireSure()
-            _ = try await request.administration.eraseUser(request.name, reason: reason)
+            do {
+                _ = try await request.administration.eraseUser(request.name, reason: reason)
+            } catch let refusal as Refusal where refusal.isWaiting {
+                return .seeOther(ActList.path)
+            }
             return seeUser(request)
         },
     ]

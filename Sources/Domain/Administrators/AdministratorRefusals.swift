@@ -38,6 +38,41 @@ package extension Refusal {
             .conflict, "The account \(account) belongs to the administrator \(name). Add it under that name again.")
     }
 
+    // MARK: Acts that need a second administrator
+
+    static func waitsForSecond(_ id: WaitingActID) -> Refusal {
+        Refusal(
+            .conflict,
+            "This needs a second administrator. It waits for 24 hours as act \(id), until another administrator with the "
+                + "role security confirms it.", state: "waiting")
+    }
+
+    static func noWaitingAct(_ id: WaitingActID) -> Refusal {
+        Refusal(.notFound, "No act \(id) waits. It was confirmed, or is older than 24 hours. Ask for it again.")
+    }
+
+    static let ownWaitingAct = Refusal(
+        .conflict, "You asked for this act yourself. Another administrator with the role security must confirm it.")
+
+    static func requesterLostRole(_ name: String) -> Refusal {
+        Refusal(
+            .conflict,
+            "The administrator \(name), who asked for this act, has no longer the right to it. Ask for it yourself.")
+    }
+
+    /// - Parameter expected: the number when it was asked for.
+    static func actAffectsMore(_ users: Int, than expected: Int) -> Refusal {
+        Refusal(
+            .conflict,
+            "The act would affect \(users) users now, and \(expected) when it was asked for. Nothing was changed. Ask for "
+                + "it again.")
+    }
+
+    static let noteOfWaitingBan = Refusal(
+        .malformedRequest,
+        "This ban waits for a second administrator, who gives the finding then. Leave the note out, or act at once with a "
+            + "reason for the urgency.")
+
     static let unreadableAdministratorName = Refusal(
         .malformedRequest,
         "A name of an administrator or account has at most 64 letters, digits and the marks . _ @ + -.")

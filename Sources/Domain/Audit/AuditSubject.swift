@@ -22,6 +22,9 @@ package extension AuditSubject {
     /// A scope of text messages. Its name begins with a ``Kind``.
     init(scopeOfTexts name: String) { description = name }
 
+    /// A subject as ``description`` stored it.
+    init(stored text: String) { description = text }
+
     /// The store as a whole.
     static let store = AuditSubject(whole: "store")
 

@@ -175,6 +175,8 @@ package struct BanPolicy: Sendable, Equatable {
     package var phoneBan: TimeInterval = 180 * 86_400
     /// A node whose clock differs from the store's by more seconds than this refuses to decide.
     package var maximumClockDifference: TimeInterval = 30
+    /// A ban of more users than this, an erasure and the disabling of a provider need a second administrator; 0 for never.
+    package var fourEyesOver = 0
 
     package init() {}
 }

@@ -117,6 +117,8 @@ package extension Kind {
     enum Ban: Sendable {}
     /// A person who administers the service.
     enum Administrator: Sendable {}
+    /// An act that waits for a second administrator.
+    enum WaitingAct: Sendable {}
     /// A process that serves a store.
     enum Node: Sendable {}
     /// A stream of messages between users.
@@ -156,6 +158,8 @@ package typealias AuthorizationID = Identifier<Kind.Authorization>
 package typealias BanID = Identifier<Kind.Ban>
 /// Names an administrator in the store and in the audit log.
 package typealias AdministratorID = Identifier<Kind.Administrator>
+/// Names an act that waits for a second administrator.
+package typealias WaitingActID = Identifier<Kind.WaitingAct>
 /// Names a process that serves a store, from its start to its end.
 package typealias NodeID = Identifier<Kind.Node>
 /// Names a stream of messages; made by the app of the user who opened it.

@@ -24,42 +24,63 @@ package extension Administration {
     /// Bans a user, a number, a document or a device. One transaction writes the ban, ended sessions, withdrawn
     /// authorizations, the audit entry, and the change by which all processes close the connections.
     ///
-    /// - Parameter limit: the maximum number of users affected that the admin confirmed; `nil` for any number.
+    /// - Parameters:
+    ///   - limit: the maximum number of users affected that the admin confirmed; `nil` for any number.
+    ///   - urgency: why the ban does not wait for a second administrator if it needs one; `nil` if it can wait.
     /// - Throws: `Refusal` `not_found`; `conflict` if an active ban on the subject is at least as strict (state
-    ///   `active`) and must not be replaced; ``Administration/UnconfirmedBan``.
+    ///   `active`) and must not be replaced, or if the ban waits (state `waiting`);
+    ///   ``Administration/UnconfirmedBan``.
     func addBan(
-        _ order: BanOrder, by policy: BanPolicy = BanPolicy(), upTo limit: Int?
+        _ order: BanOrder, by policy: BanPolicy = BanPolicy(), upTo limit: Int?, urgency: AuditReason? = nil
     ) async throws -> (ban: Ban, impact: BanImpact) {
-        let id: BanID = environment.newIdentifier()
+        let (id, actID): (BanID, WaitingActID) = (environment.newIdentifier(), environment.newIdentifier())
         let keys = try personalKeys()
-        return try await write(.manage) { transaction, events in
+        let outcome: RequestedAct.Outcome<(ban: Ban, impact: BanImpact)> = try await write(.manage) {
+            transaction, events in
             let ban = ban(order, id, at: transaction.now)
             let plan = try BanPlanner(keys: keys, policy: policy).plan(order, as: ban, in: transaction)
-            if let limit, plan.impact.users.count > limit {
-                throw UnconfirmedBan(users: plan.impact.users.count)
+            let users = plan.impact.users.count
+            if let limit, users > limit { throw UnconfirmedBan(users: users) }
+            let act = RequestedAct(
+                id: actID, kind: .ban, subject: plan.subject, content: order.content(plan.entries), users: users,
+                reason: AuditReason(ban.reason.rawValue))
+            if try mustWait(act, urgency: urgency, in: transaction, &events) {
+                guard order.note == nil else { throw Refusal.noteOfWaitingBan }
+                return .waits(actID)
             }
-            let records = BanRepository(transaction)
-            try records.insert(ban)
-            for entry in plan.entries { try records.insert(entry) }
-            if let note = order.note { try BanMaintenance(transaction).setNote(note, .note, of: id, keys: keys) }
-            if ban.scope == .all { try terminateSessions(plan, in: transaction, &events) }
-            // After inserting the new ban, so there is no gap.
-            for present in plan.replaced {
-                try lift(present, note: "replaced by ban \(id)", keys, in: transaction, &events)
-            }
-            let authorizations = AuthorizationRepository(transaction)
-            let addresses = FindableAddressRepository(transaction)
-            for user in plan.banned {
-                try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now)
-                try addresses.erase(user)
-                // A ban of sessions announces the user anyway.
-                if ban.scope == .messaging { events.record(.presenceChanged(of: [user])) }
-            }
-            events.record(
-                .banAdded(subject: plan.subject, detail: Self.detail(ban, plan.impact)), by: actor,
-                because: AuditReason(ban.reason.rawValue))
-            return (ban, plan.impact)
+            try impose(plan, of: order, as: ban, keys, in: transaction, &events)
+            return .done((ban, plan.impact))
         }
+        return try outcome.value()
+    }
+}
+
+extension Administration {
+    /// Writes a planned ban and its consequences.
+    func impose(
+        _ plan: BanPlanner.Plan, of order: BanOrder, as ban: Ban, _ keys: PersonalKeys,
+        in transaction: any Transaction, _ events: inout RecordedEvents
+    ) throws {
+        let records = BanRepository(transaction)
+        try records.insert(ban)
+        for entry in plan.entries { try records.insert(entry) }
+        if let note = order.note { try BanMaintenance(transaction).setNote(note, .note, of: ban.id, keys: keys) }
+        if ban.scope == .all { try terminateSessions(plan, in: transaction, &events) }
+        // After inserting the new ban, so there is no gap.
+        for present in plan.replaced {
+            try lift(present, note: "replaced by ban \(ban.id)", keys, in: transaction, &events)
+        }
+        let authorizations = AuthorizationRepository(transaction)
+        let addresses = FindableAddressRepository(transaction)
+        for user in plan.banned {
+            try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now)
+            try addresses.erase(user)
+            // A ban of sessions announces the user anyway.
+            if ban.scope == .messaging { events.record(.presenceChanged(of: [user])) }
+        }
+        events.record(
+            .banAdded(subject: plan.subject, detail: Self.detail(ban, plan.impact)), by: actor,
+            because: AuditReason(ban.reason.rawValue))
     }
 
     private func terminateSessions(
@@ -77,7 +98,7 @@ package extension Administration {
         }
     }
 
-    private func ban(_ order: BanOrder, _ id: BanID, at now: Date) -> Ban {
+    func ban(_ order: BanOrder, _ id: BanID, at now: Date) -> Ban {
         Ban(
             id: id, kind: order.target.kind, scope: order.scope, reason: order.reason, actor: actor,
             createdAt: now, endsAt: order.endsAt, lifted: nil)

@@ -11,6 +11,8 @@ package enum BanTarget: Sendable {
     case phone(PhoneNumber)
     case document(DocumentName)
     case device(DeviceID)
+    /// A number or document by its blind indexes, as an order that waits has it.
+    case indexes(Ban.SubjectKind, [(version: Int, subject: BanEntry.Subject)])
 
     /// Parses `JURISDICTION:NUMBER`, such as `VA:T64235789`.
     ///
@@ -35,6 +37,7 @@ package enum BanTarget: Sendable {
         case .phone: .phone
         case .document: .document
         case .device: .device
+        case .indexes(let kind, _): kind
         }
     }
 }

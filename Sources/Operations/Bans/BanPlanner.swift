@@ -53,6 +53,7 @@ struct BanPlanner: Sendable {
             if order.withDevices { plan.devices = try SessionRepository(transaction).devices(of: user.id) }
         case .phone(let number): enter(blind.phone(number.e164), .direct, until: ban.endsAt)
         case .document(let name): enter(blind.document(name), .direct, until: ban.endsAt)
+        case .indexes(_, let indexes): enter(indexes, .direct, until: ban.endsAt)
         case .device(let id):
             guard try DeviceRepository(transaction).exists(id) else {
                 throw Refusal.unknownDevice(id)

@@ -133,6 +133,7 @@ extension BanTarget {
         case .phone(let number): return blind.phone(number.e164).map(\.subject)
         case .document(let name): return blind.document(name).map(\.subject)
         case .device(let id): return [.device(id)]
+        case .indexes(_, let indexes): return indexes.map(\.subject)
         }
     }
 }

@@ -181,6 +181,8 @@ package extension RestoreStore {
                 .providerDisabled, subject: AuditSubject(.provider, provider.id), actor: actor,
                 detail: "again after a restore", id: environment.newUUID())
         }
+        // An act that was confirmed since would wait again.
+        try WaitingActRepository(transaction).delete(through: .distantFuture)
         for one in try losses.administrators(in: transaction) {
             try audit.append(
                 one.removedAt == nil ? .administratorAdded : .administratorRemoved,

@@ -11,17 +11,20 @@ package struct Administration: Sendable {
     /// The administrator whose role limits the operations. `nil` for an account of the operating system that belongs to
     /// no administrator: it has keys and store, and so all rights.
     let administrator: Administrator?
+    /// Above this number of users an act needs a second administrator; 0 for never (`four_eyes_over`).
+    let fourEyesOver: Int
     /// Reads the keys of personal data, for the operations that need them.
     let personalKeys: @Sendable () throws -> PersonalKeys
 
     package init(
         store: any Database, environment: Environment, actor: String, administrator: Administrator? = nil,
-        personalKeys: @escaping @Sendable () throws -> PersonalKeys
+        fourEyesOver: Int = 0, personalKeys: @escaping @Sendable () throws -> PersonalKeys
     ) {
         self.store = store
         self.environment = environment
         self.actor = actor
         self.administrator = administrator
+        self.fourEyesOver = fourEyesOver
         self.personalKeys = personalKeys
     }
 

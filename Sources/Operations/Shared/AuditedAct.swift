@@ -110,6 +110,22 @@ extension AuditedAct {
         Self(.usersArchived, AuditSubject(.archive, archive), detail)
     }
 
+    /// An act waits for a second administrator.
+    static func requested(_ act: WaitingAct, of subject: AuditSubject) -> Self {
+        Self(.actRequested, subject, "\(act.kind.rawValue), act \(act.id), \(act.users) users")
+    }
+
+    /// An act that needs a second administrator took effect at once.
+    static func urgent(_ act: WaitingAct, of subject: AuditSubject) -> Self {
+        Self(.actUrgent, subject, "\(act.kind.rawValue), act \(act.id), \(act.users) users")
+    }
+
+    static func confirmed(_ act: WaitingAct, requestedBy name: String) -> Self {
+        Self(
+            .actConfirmed, AuditSubject(stored: act.subject),
+            "\(act.kind.rawValue), act \(act.id), requested by \(name)")
+    }
+
     static func messageDied(_ id: OutboxMessageID, detail: String?) -> Self {
         Self(.outboxMessageDied, AuditSubject(.message, id), detail)
     }

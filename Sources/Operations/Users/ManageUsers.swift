@@ -31,15 +31,20 @@ package extension Administration {
 
     /// Erases a user; returns the id of the audit entry.
     ///
-    /// - Throws: `Refusal` `not_found`.
+    /// - Throws: `Refusal` `not_found`, or `conflict` with the state `waiting` if it needs a second administrator.
     func eraseUser(_ name: String, reason: AuditReason) async throws -> UUID {
-        let receipt = environment.newUUID()
+        let (receipt, actID): (UUID, WaitingActID) = (environment.newUUID(), environment.newIdentifier())
         let erase = EraseUser(keys: try personalKeys(), actor: actor, reason: reason)
-        try await write(.manage) { transaction, events in
+        let outcome: RequestedAct.Outcome<UUID> = try await write(.manage) { transaction, events in
             let user = try UserSummary.find(name, in: transaction).user.id
+            let act = RequestedAct(
+                id: actID, kind: .erasure, subject: AuditSubject(.user, user),
+                content: .object(["user": .string(user.description)]), users: 1, reason: reason)
+            if try mustWait(act, in: transaction, &events) { return .waits(actID) }
             try erase(user, receipt: receipt, in: transaction, &events)
+            return .done(receipt)
         }
-        return receipt
+        return try outcome.value()
     }
 
     /// All stored data of a user. The access is audited, with admin and reason.

@@ -76,6 +76,9 @@ package extension AuditRepository {
         case administratorAdded = "administrator_added"
         case administratorRemoved = "administrator_removed"
         case administratorRenewed = "administrator_renewed"
+        case actRequested = "act_requested"
+        case actConfirmed = "act_confirmed"
+        case actUrgent = "act_urgent"
     }
 
     /// Appends an entry. It is chained within a second of the commit: see ``AuditChainRepository``.

@@ -21,6 +21,21 @@ extension Schema {
         )
         """,
         "CREATE INDEX admin_certificates_by_admin ON admin_certificates (admin_id)",
+        // Acts that wait for a second administrator. Rows are deleted after a day.
+        """
+        CREATE TABLE waiting_acts (
+            id TEXT NOT NULL PRIMARY KEY,
+            kind TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            content TEXT NOT NULL,
+            users BIGINT NOT NULL,
+            reason TEXT,
+            admin_id TEXT NOT NULL REFERENCES admins (id),
+            created_at BIGINT NOT NULL,
+            is_urgent INTEGER NOT NULL,
+            CHECK (kind IN ('ban', 'erasure', 'disabling'))
+        )
+        """,
     ]
 
     /// The audit log, which is a hash chain.

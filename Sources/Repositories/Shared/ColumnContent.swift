@@ -104,6 +104,7 @@ extension OutboxOwner: ColumnContent {
 extension Assurance: ColumnContent {}
 extension AddressType: ColumnContent {}
 extension AdminRole: ColumnContent {}
+extension WaitingAct.Kind: ColumnContent {}
 extension AccessTokenAlgorithm: ColumnContent {}
 extension AuthenticatedUser.Suspension: ColumnContent {}
 extension MessagingPermission.State: ColumnContent {}

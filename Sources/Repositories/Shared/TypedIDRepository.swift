@@ -31,6 +31,10 @@ extension Kind.Session: NamedKind {
     package static var names: (table: String, noun: String) { ("sessions", "session") }
 }
 
+extension Kind.WaitingAct: NamedKind {
+    package static var names: (table: String, noun: String) { ("waiting_acts", "waiting act") }
+}
+
 extension Kind.OutboxMessage: NamedKind {
     package static var names: (table: String, noun: String) { ("outbox", "message") }
 }

@@ -240,6 +240,7 @@ struct PolicyArea {
                 .time("phone_ban", \.bans.phoneBan, 0...(3650 * day)),
                 // If it exceeded the skew allowed for tokens, one node would accept what another refuses.
                 .time("maximum_clock_difference", \.bans.maximumClockDifference, 1...60),
+                .whole("four_eyes_over", \.bans.fourEyesOver, 0...1_000_000),
             ])
     }
 

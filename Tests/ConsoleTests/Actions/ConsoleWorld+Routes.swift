@@ -6,7 +6,7 @@ extension ConsoleWorld {
     /// An answer that is not of the expected kind.
     struct OtherAnswer: Error {}
 
-    static let routes = UserPages.routes + BanPages.routes
+    static let routes = UserPages.routes + BanPages.routes + ActPages.routes
 
     func answer(
         _ kind: ConsoleRoute.Kind, _ path: String, _ segments: [String], _ values: [String: String]

@@ -39,7 +39,8 @@ struct PresentStoreTests {
         ["audit", "export"], ["device", "list"], ["device", "revoke", id], ["status"], ["keys", "rotate"],
         ["ban", "list"], ["ban", "show", id], ["ban", "add", "--user", id, "--reason", "spam"],
         ["ban", "lift", id, "--note", "x"], ["ban", "history", "--device", id], ["texts", "list"],
-        ["texts", "lift", "provider test"], ["admin", "list"], ["admin", "remove", "lena", "--reason", "left_company"],
+        ["texts", "lift", "provider test"], ["admin", "list"], ["admin", "acts"], ["admin", "confirm", id],
+        ["admin", "remove", "lena", "--reason", "left_company"],
         ["admin", "add", "lena", "--role", "support", "--os-user", "lena"],
     ]
 

@@ -47,6 +47,8 @@ struct RoleMatrixTests {
         .init("listDevices", .manage) { _ = try await $0.listDevices(limit: 1) },
         .init("revokeDevice", .manage) { _ = try await $0.revokeDevice(DeviceID(UUID()), reason: .keyCompromise) },
         .init("listProviders", .manage) { _ = try await $0.listProviders() },
+        .init("listWaitingActs", .manage) { _ = try await $0.listWaitingActs() },
+        .init("confirmAct", .manage) { try await $0.confirmAct(WaitingActID(UUID())) },
         .init("disableProvider", .manage) { _ = try await $0.disableProvider("nobody") },
         .init("revokeProviderKey", .manage) { _ = try await $0.retireProviderKey(ProviderKeyID(UUID())) },
         .init("dropMessage", .manage) { _ = try await $0.dropMessage(OutboxMessageID(UUID())) },

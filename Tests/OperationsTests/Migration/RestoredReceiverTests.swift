@@ -165,7 +165,7 @@ struct RestoredReceiverTests {
         "stream_event_metadata": .follows, "stream_event_readers": .replayed,
         "stream_events": .replayed, "stream_metadata": .replayed,
         "stream_members": .replayed, "stream_users": .follows, "streams": .replayed, "user_changes": .follows,
-        "users": .replayed, "wallet_origins": .replayed,
+        "users": .replayed, "waiting_acts": .ended, "wallet_origins": .replayed,
         "wrapping_versions": .follows,
     ]
 

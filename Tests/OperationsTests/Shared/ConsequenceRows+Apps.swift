@@ -51,6 +51,21 @@ extension ConsequenceTests {
             try await world.fixture.admin.addAdministrator("lena", role: .support)
             return { _ in try await world.fixture.admin.removeAdministrator("lena") }
         },
+        .admin(
+            "ConfirmAct", audit: ["act_confirmed", "provider_disabled"], notices: ["provider"],
+            effects: [.dropsSession, .dropsProvider]
+        ) { world in
+            let (admin, keys) = (world.fixture.admin, world.fixture.personalKeys)
+            let lena = try await admin.addAdministrator("lena", role: .security)
+            try await admin.addAdministrator("ben", role: .security)
+            let first = Administration(
+                store: world.fixture.store, environment: admin.environment, actor: "admin lena", administrator: lena,
+                fourEyesOver: 1
+            ) { keys }
+            await #expect(throws: Refusal(.conflict, "")) { try await first.disableProvider("test") }
+            let id = try #require(try await admin.listWaitingActs().first).act.id
+            return { _ in try await admin.confirmAct(id) }
+        },
     ]
 }
 

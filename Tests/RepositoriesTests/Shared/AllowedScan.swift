@@ -9,7 +9,7 @@ struct AllowedScan: Sendable {
         "admin_certificates", "admins", "audit_anchors", "audit_head", "cuts", "generations", "nodes", "providers",
         "provider_keys",
         "provider_webhooks", "applications", "revocation_counter", "revocation_lists", "wrapping_versions",
-        "phone_spend", "phone_provider_spend", "phone_stops", "maintenance_tasks", "key_fingerprints",
+        "phone_spend", "phone_provider_spend", "phone_stops", "maintenance_tasks", "key_fingerprints", "waiting_acts",
         "event_streams", "provider_clients", "provider_resources", "wallet_origins", "issuers", "store_settings",
         "outbox_turns", "discovery_keys", "erasures",
     ]

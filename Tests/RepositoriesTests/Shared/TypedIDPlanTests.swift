@@ -28,6 +28,7 @@ struct TypedIDPlanTests {
                 try list(Kind.EventStream.self)
                 try list(Kind.IdentityCard.self)
                 try list(Kind.Ban.self)
+                try list(Kind.WaitingAct.self)
                 let serials = CertificateRepository(plans.recording(transaction))
                 #expect(try serials.serials(beginningWith: "0123abcd", limit: 6).isEmpty)
                 let audit = AuditChainRepository(plans.recording(transaction))

@@ -16,16 +16,23 @@ package extension Administration {
     /// Disables a provider, which invalidates its tokens, keys and sessions.
     ///
     /// - Returns: the number of open sessions just before, counted up to ``CountedSessions/limit``.
-    /// - Throws: `Refusal` `not_found`.
-    func disableProvider(_ name: String, reason: AuditReason? = nil) async throws -> CountedSessions {
+    /// - Parameter urgency: why it does not wait for a second administrator if it needs one; `nil` if it can wait.
+    /// - Throws: `Refusal` `not_found`, or `conflict` with the state `waiting`.
+    func disableProvider(
+        _ name: String, reason: AuditReason? = nil, urgency: AuditReason? = nil
+    ) async throws -> CountedSessions {
         let count = try await previewDisabling(name)
-        try await write(.manage) { transaction, events in
+        let actID: WaitingActID = environment.newIdentifier()
+        let outcome: RequestedAct.Outcome<CountedSessions> = try await write(.manage) { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
-            try ProviderRepository(transaction).setDisabled(provider, at: transaction.now)
-            try RevokeSessions(transaction: transaction)(.provider(provider), .providerDisabled, &events)
-            events.record(.providerDisabled(provider), by: actor, because: reason)
+            let act = RequestedAct(
+                id: actID, kind: .disabling, subject: AuditSubject(.provider, provider),
+                content: .object(["provider": .string(provider.description)]), users: 0, reason: reason)
+            if try mustWait(act, urgency: urgency, in: transaction, &events) { return .waits(actID) }
+            try disable(provider, because: reason, in: transaction, &events)
+            return .done(count)
         }
-        return count
+        return try outcome.value()
     }
 
     /// Enables a provider again. Its ended sessions stay ended.
@@ -108,5 +115,17 @@ extension ProviderResourceRepository {
             throw Refusal.unknownResource(url.text)
         }
         return found
+    }
+}
+
+extension Administration {
+    /// Disables a provider in the transaction of its command or of a confirmation.
+    func disable(
+        _ provider: ProviderID, because reason: AuditReason?, in transaction: any Transaction,
+        _ events: inout RecordedEvents
+    ) throws {
+        try ProviderRepository(transaction).setDisabled(provider, at: transaction.now)
+        try RevokeSessions(transaction: transaction)(.provider(provider), .providerDisabled, &events)
+        events.record(.providerDisabled(provider), by: actor, because: reason)
     }
 }

@@ -8,8 +8,8 @@ import Operations
 /// `countersign admin …`: the people who administer the service under a role.
 struct AdminsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "admin", abstract: "Add, list, remove and renew administrators.",
-        subcommands: [Add.self, List.self, Remove.self, Renew.self])
+        commandName: "admin", abstract: "Add, list, remove and renew administrators, and confirm their acts.",
+        subcommands: [Add.self, List.self, Remove.self, Renew.self, Acts.self, Confirm.self])
 
     struct Add: AdminCommand {
         static let configuration = CommandConfiguration(

@@ -33,6 +33,8 @@ struct BanCommand: AsyncParsableCommand {
             .Scope.all
         @Flag(help: "Ban the user's devices too, which other people may share.") var withDevices = false
         @Flag(help: "Replace active bans on this subject if the new ban is at least as strict.") var replace = false
+        @Option(help: "The reason to ban at once, without a second administrator: a code or a ticket's number.")
+        var emergency: String?
         @Flag(help: "Preview only; change nothing.") var dryRun = false
         @Flag(help: "Do not ask if more than one user is affected.") var yes = false
 
@@ -57,9 +59,10 @@ struct BanCommand: AsyncParsableCommand {
             _ order: BanOrder, by policy: BanPolicy, _ administration: Administration
         ) async throws -> (Ban?, BanImpact) {
             var agreed = yes ? nil : 1
+            let urgency = try emergency.map { text throws(CommandFailure) in try auditReason(text, "--emergency") }
             while true {
                 do {
-                    return try await administration.addBan(order, by: policy, upTo: agreed)
+                    return try await administration.addBan(order, by: policy, upTo: agreed, urgency: urgency)
                 } catch let unconfirmed as Administration.UnconfirmedBan {
                     try Confirmation.ask("affect \(unconfirmed.users) users")
                     agreed = unconfirmed.users

@@ -55,11 +55,14 @@ struct ProviderCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
         @OptionGroup var why: ReasonOption
+        @Option(help: "The reason to disable at once, without a second administrator: a code or a ticket's number.")
+        var emergency: String?
         @Flag(help: "Preview only; change nothing.") var dryRun = false
         @Flag(help: "Do not ask.") var yes = false
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
+            let urgency = try emergency.map { text throws(CommandFailure) in try auditReason(text, "--emergency") }
             let admin = admin.administration
             if !dryRun, !yes {
                 let ended = try await admin.previewDisabling(provider)
@@ -67,7 +70,8 @@ struct ProviderCommand: AsyncParsableCommand {
             }
             let ended =
                 try await dryRun
-                ? admin.previewDisabling(provider) : admin.disableProvider(provider, reason: reason)
+                ? admin.previewDisabling(provider)
+                : admin.disableProvider(provider, reason: reason, urgency: urgency)
             return Report(
                 dryRun
                     ? "\(provider) would be disabled; \(ended.text) sessions would end."

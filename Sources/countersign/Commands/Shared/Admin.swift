@@ -67,7 +67,8 @@ struct Admin: Sendable {
     var administration: Administration {
         Administration(
             store: store, environment: environment, actor: installation.operatorName.text(administrator),
-            administrator: administrator, personalKeys: personalKeys)
+            administrator: administrator, fourEyesOver: (try? policy().bans.fourEyesOver) ?? 0,
+            personalKeys: personalKeys)
     }
 
     /// The store, for what a command does without an operation of ``administration``.
