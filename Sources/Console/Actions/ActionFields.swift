@@ -39,7 +39,12 @@ extension ConsoleRequest {
     ///
     /// - Throws: `Refusal` `malformed_request`.
     func requireSure() throws(Refusal) {
-        guard value("sure") == "yes" else { throw Refusal.notSure }
+        guard has("sure", "yes") else { throw Refusal.notSure }
+    }
+
+    /// Whether a value is exactly a text.
+    func has(_ name: StaticString, _ text: StaticString) -> Bool {
+        value(name)?.utf8.elementsEqual(text.description.utf8) ?? false
     }
 
     /// A value that must not be empty.

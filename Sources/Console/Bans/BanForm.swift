@@ -67,8 +67,8 @@ extension BanForm {
         note = request.lines("note")
         duration = try request.choice("duration", label: "Duration")
         until = request.value("until")
-        withDevices = request.value("with_devices") == "yes"
-        replaces = request.value("replace") == "yes"
+        withDevices = request.has("with_devices", "yes")
+        replaces = request.has("replace", "yes")
     }
 
     /// What a token of the confirming form is bound to: the subject whose numbers the page showed.

@@ -23,7 +23,7 @@ enum BanPages {
             guard let subject = request.value(name) else { continue }
             return try await history(kind, subject, words: "\(kind.rawValue) \(subject)", request)
         }
-        let (isActive, cursor) = (request.value("state") != "all", request.value("after"))
+        let (isActive, cursor) = (!request.has("state", "all"), request.value("after"))
         let bans = try await request.administration.listBans(
             isActive: isActive, limit: BanList.limit + 1, after: cursor)
         return .page(page(isActive ? .active : .all, bans, after: cursor, request))
