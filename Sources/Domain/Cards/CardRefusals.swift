@@ -93,4 +93,21 @@ package extension Refusal {
     static func notInReview(state: String) -> Refusal {
         Refusal(.conflict, "The card is not in review. It is already \(state).", state: state)
     }
+
+    static func cardDecided(by actor: String) -> Refusal {
+        Refusal(
+            .conflict,
+            "The card was decided by \(actor), and the decision takes effect within seconds. Open the next card.",
+            state: "decided")
+    }
+
+    static func cardDecisionOfAnother(_ actor: String) -> Refusal {
+        Refusal(.conflict, "The decision is that of \(actor), who alone can undo it.", state: "decided")
+    }
+
+    static func noCardDecision(state: String) -> Refusal {
+        Refusal(
+            .conflict, "The card has no decision that can be undone. Open the card to see what is in force.",
+            state: state)
+    }
 }

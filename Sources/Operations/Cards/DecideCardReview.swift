@@ -1,4 +1,3 @@
-import Cards
 import Database
 import Domain
 import Encoding
@@ -12,84 +11,88 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`, or `conflict` if the card was decided before, its document is banned, or the
     ///   number is another user's now.
     func approveCard(_ id: IdentityCardID, reason: String) async throws {
-        try await decideCard(id, .verified, reason) { entry, keys, transaction, events in
-            let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
-            let bans = BanSubjectIndex(keys: keys)
-            if let name = facts.flatMap({ DocumentName($0) }),
-                let entry = try bans.activeBan(on: .document(name), in: transaction)
-            {
-                throw Refusal.reviewedDocumentBanned(by: entry.ban.id)
-            }
-            let isSamePerson = try facts.flatMap {
-                try SealedCard.isSamePerson($0, of: id, as: entry.userID, keys: keys, in: transaction)
-            }
-            let isAccepted = try facts?.accept(
-                of: entry.userID, assurance: entry.assurance, keys: keys, in: transaction, &events)
-            guard isAccepted == true else {
-                throw Refusal.cardWithoutNumber(state: entry.status.rawValue)
-            }
-            guard isSamePerson == false else { return nil }
-            let count = try AuthorizationRepository(transaction).withdraw(
-                allOf: entry.userID, because: .cancelled, at: transaction.now)
-            let more = count < AuthorizationRepository.countLimit ? "" : " or more"
-            return "another person's, authorizations withdrawn: \(count)\(more)"
-        }
+        try await decideCard(id, .verified, reason)
     }
 
     /// Rejects a card in review; the user may show another one.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if the card was decided before.
     func rejectCard(_ id: IdentityCardID, reason: String) async throws {
-        try await decideCard(id, .rejected, reason) { _, _, _, _ in nil }
+        try await decideCard(id, .rejected, reason)
     }
 
-    private func decideCard(
-        _ id: IdentityCardID, _ status: CardStatus, _ reason: String,
-        _ follow:
-            @escaping @Sendable (
-                IdentityCardRepository.Entry, PersonalKeys, any Transaction, inout RecordedEvents
-            ) throws -> String?
-    ) async throws {
+    private func decideCard(_ id: IdentityCardID, _ status: CardStatus, _ reason: String) async throws {
         let keys = try personalKeys()
         try PlainText.require(reason, about: .reason, bytes: 0...4096, for: .note)
         try await write(.review) { transaction, events in
-            let entry = try IdentityCardRepository(transaction).require(id)
-            guard let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID) else {
-                throw Refusal.cardOfErasedUser
+            let cards = IdentityCardRepository(transaction)
+            let entry = try cards.require(id)
+            let sealed = try Self.seal(reason, of: entry, keys: keys, in: transaction)
+            guard try cards.decide(id, status, by: actor, sealedReason: sealed, at: transaction.now) else {
+                throw try cards.refusal(of: entry)
             }
-            let sealed = try key.seal(reason, in: .cardReason, of: id)
-            guard
-                try IdentityCardRepository(transaction).decide(
-                    id, status, by: actor, sealedReason: sealed, at: transaction.now)
-            else {
-                throw Refusal.notInReview(state: entry.status.rawValue)
-            }
-            let detail = ["card \(id)", try follow(entry, keys, transaction, &events)].compactMap(\.self).joined(
-                separator: ", ")
-            let act: AuditedAct =
-                status == .verified
-                ? .identityVerified(entry.userID, detail: detail) : .cardRejected(entry.userID, detail: detail)
-            events.record(act, by: actor)
+            try CardDecision(keys: keys, transaction: transaction).follow(status, on: entry, by: actor, &events)
         }
+    }
+
+    /// Decides about a card in review, like ``approveCard(_:reason:)`` or ``rejectCard(_:reason:)``, but so that the
+    /// decision takes effect after ten seconds. Until then it can be undone. It takes effect without the process that
+    /// stored it.
+    ///
+    /// - Returns: when the decision takes effect.
+    /// - Throws: as those do; `malformed_request` without a reason.
+    func decideCardLater(_ id: IdentityCardID, isAccepted: Bool, reason: String) async throws -> Date {
+        let keys = try personalKeys()
+        try PlainText.require(reason, about: .reason, bytes: 1...4096, for: .note)
+        let status: CardStatus = isAccepted ? .verified : .rejected
+        return try await write(.review) { transaction, events in
+            let cards = IdentityCardRepository(transaction)
+            let entry = try cards.require(id)
+            let sealed = try Self.seal(reason, of: entry, keys: keys, in: transaction)
+            let time = transaction.now.addingTimeInterval(CardDecision.undoPeriod)
+            guard try cards.decide(id, status, by: actor, sealedReason: sealed, effectiveAt: time) else {
+                throw try cards.refusal(of: entry)
+            }
+            // What forbids it now is reported to the reviewer, and not only when it would take effect.
+            if isAccepted { _ = try CardDecision(keys: keys, transaction: transaction).requireAcceptable(entry) }
+            events.record(.cardDecided(entry.userID, id, status), by: actor)
+            return time
+        }
+    }
+
+    /// Undoes a decision of this administrator that has not taken effect yet. The card is in review again.
+    ///
+    /// - Throws: `Refusal` `not_found`, or `conflict` if there is no such decision.
+    func undoCardDecision(_ id: IdentityCardID) async throws {
+        try await write(.review) { transaction, events in
+            let cards = IdentityCardRepository(transaction)
+            let entry = try cards.require(id)
+            // After this time any node may put it into force at any moment.
+            guard let decision = try cards.pendingDecision(id), transaction.now < decision.effectiveAt else {
+                throw Refusal.noCardDecision(state: entry.status.rawValue)
+            }
+            guard decision.actor.utf8.elementsEqual(actor.utf8) else {
+                throw Refusal.cardDecisionOfAnother(decision.actor)
+            }
+            guard try cards.removeDecision(id) else { throw Refusal.noCardDecision(state: entry.status.rawValue) }
+            events.record(.cardDecisionUndone(entry.userID, id), by: actor)
+        }
+    }
+
+    private static func seal(
+        _ reason: String, of card: IdentityCardRepository.Entry, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> [UInt8] {
+        guard let key = try DataKeyRepository(transaction, keys: keys).find(card.userID) else {
+            throw Refusal.cardOfErasedUser
+        }
+        return try key.seal(reason, in: .cardReason, of: card.id)
     }
 }
 
-extension CardFacts {
-    /// Gives a user the level of an accepted card, and the messaging ban of its document, if there is one.
-    ///
-    /// - Returns: `false` if no number of the user is proven, and nothing was changed.
-    func accept(
-        of user: UserID, assurance: Assurance, keys: PersonalKeys, in transaction: any Transaction,
-        _ events: inout RecordedEvents
-    ) throws -> Bool {
-        guard
-            let changes = try AuthenticatedUserRepository(transaction, keys: keys).identityVerified(
-                user, self, assurance: assurance, at: transaction.now)
-        else { return false }
-        for change in changes { events.record(.assuranceChanged(change)) }
-        if let name = DocumentName(self) {
-            try BanSubjectIndex(keys: keys).extendMessagingBan(to: user, whoProved: .document(name), in: transaction)
-        }
-        return true
+extension IdentityCardRepository {
+    /// Why a card cannot be decided.
+    fileprivate func refusal(of entry: Entry) throws -> Refusal {
+        try pendingDecision(entry.id).map { Refusal.cardDecided(by: $0.actor) }
+            ?? .notInReview(state: entry.status.rawValue)
     }
 }

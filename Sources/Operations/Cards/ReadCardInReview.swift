@@ -5,7 +5,7 @@ import Encoding
 import Foundation
 import Repositories
 
-/// The maximum number of other users that are returned. More would not help the reviewer.
+/// The maximum number of other users, and of the user's other cards, that are returned. More would not help the reviewer.
 private let maximumOthers = 20
 
 package extension Administration {
@@ -23,7 +23,22 @@ package extension Administration {
         package let accountName: String?
         /// Other users of the provider who showed the document, or a card of the same person.
         package let others: [OtherHolder]
+        package let summary: CardSummary
     }
+
+    /// A card in review and its user: the level that the card gives, the user's level now, the card that verified the
+    /// user before, the user's other cards, newest first, and the decision that has not taken effect yet. `decidedBy` is
+    /// also the reviewer of that decision, and `isOwn` whether that is this administrator.
+    typealias CardSummary = (
+        id: IdentityCardID, userID: UserID, status: CardStatus, submittedAt: Date, gives: Assurance, level: Assurance?,
+        former: CardFacts?, earlier: [EarlierCard], decision: IdentityCardRepository.PendingDecision?,
+        decidedBy: String?, isOwn: Bool
+    )
+
+    /// Another card of the user.
+    typealias EarlierCard = (
+        id: IdentityCardID, status: CardStatus, submittedAt: Date, decidedAt: Date?, failed: [CardCheck]
+    )
 
     /// The list entry of a card in review, without the card's data.
     typealias WaitingCard = (id: IdentityCardID, userID: UserID, submittedAt: Date, failed: [CardCheck])
@@ -63,21 +78,47 @@ package extension Administration {
     func readCardInReview(_ id: IdentityCardID) async throws -> CardInReview {
         let keys = try personalKeys()
         return try await write(.review) { transaction, events in
-            let entry = try IdentityCardRepository(transaction).require(id)
+            let cards = IdentityCardRepository(transaction)
+            let entry = try cards.require(id)
             events.record(
                 .personalDataRead(subject: AuditSubject(.user, entry.userID), detail: "card \(id)"), by: actor,
                 because: "card_review")
             let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID)
-            let reason = try IdentityCardRepository(transaction).sealedReason(id).flatMap { sealed in
+            let reason = try entry.decidedBy.flatMap { _ in try cards.sealedReason(id) }.flatMap { sealed in
                 try key?.open(sealed, in: .cardReason, of: id)
             }
             let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
+            let user = try UserRepository(transaction).find(entry.userID)
             return CardInReview(
                 entry: entry, facts: facts, checks: CardCheck.list(jsonText: entry.checks), reason: reason,
-                account: try account(of: entry.userID, in: transaction),
+                account: try user.map { try UserSummary($0, in: transaction).address },
                 accountName: try UserProfile.find(entry.userID, keys: keys, in: transaction).displayName,
-                others: try others(than: entry, facts, keys, in: transaction))
+                others: try others(than: entry, facts, keys, in: transaction),
+                summary: try summary(of: entry, user, keys, in: transaction))
         }
+    }
+
+    private func summary(
+        of entry: IdentityCardRepository.Entry, _ user: User?, _ keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> CardSummary {
+        let cards = IdentityCardRepository(transaction)
+        let others = try cards.list(of: entry.userID).filter { $0.id != entry.id }
+        let former = others.filter { $0.status == .verified }.max {
+            ($0.decidedAt ?? .distantPast) < ($1.decidedAt ?? .distantPast)
+        }
+        return (
+            id: entry.id, userID: entry.userID, status: entry.status, submittedAt: entry.submittedAt,
+            gives: entry.assurance, level: user?.assurance,
+            former: try former.flatMap { try SealedCard.readableFacts(of: $0, keys: keys, in: transaction) },
+            earlier: others.prefix(maximumOthers).map {
+                (
+                    id: $0.id, status: $0.status, submittedAt: $0.submittedAt, decidedAt: $0.decidedAt,
+                    failed: CardCheck.list(jsonText: $0.checks).filter { $0.result == .failed }
+                )
+            },
+            decision: entry.decidedBy == nil ? nil : try cards.pendingDecision(entry.id), decidedBy: entry.decidedBy,
+            isOwn: entry.decidedBy?.utf8.elementsEqual(actor.utf8) ?? false
+        )
     }
 
     /// The other users with the same document or person now. Since the submission some may have been erased or added.
@@ -96,14 +137,12 @@ package extension Administration {
         let all =
             found.sameDocument.map { ($0, OtherHolder.Shared.document) }
             + found.samePerson.filter { !sameDocument.contains($0) }.map { ($0, .person) }
-        return try all.prefix(maximumOthers).map { user, shared in
-            OtherHolder(userID: user, account: try account(of: user, in: transaction), shared: shared)
+        let shown = all.prefix(maximumOthers)
+        let accounts = try UserSummary.list(shown.map(\.0), in: transaction).map { ($0.user.id, $0.address) }
+        let addresses = Dictionary(accounts) { first, _ in first }
+        return shown.map { user, shared in
+            OtherHolder(userID: user, account: addresses[user], shared: shared)
         }.sorted { ($0.shared.rawValue, $0.account ?? "") < ($1.shared.rawValue, $1.account ?? "") }
-    }
-
-    private func account(of user: UserID, in transaction: any Transaction) throws -> String? {
-        guard let user = try UserRepository(transaction).find(user) else { return nil }
-        return try ProviderRepository(transaction).find(user.providerID)?.address(of: user.externalID)
     }
 }
 

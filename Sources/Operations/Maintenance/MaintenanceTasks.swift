@@ -6,9 +6,10 @@ import Repositories
 extension MaintenanceTask {
     /// Deletes expired data, table by table, scans of cards first. Ages are computed by the store's clock: a node whose
     /// own clock is ahead would delete nonces that are still valid.
-    static func all(_ policy: CurrentPolicy, _ environment: Environment) -> [MaintenanceTask] {
-        access(policy) + phone(policy) + people(policy) + messages() + discovery()
-            + events(policy, environment)
+    static func all(of service: Service) -> [MaintenanceTask] {
+        let policy = service.policy
+        return access(policy) + phone(policy) + people(policy) + messages() + discovery()
+            + events(policy, service.environment) + [ApplyCardDecisions(service).task]
     }
 
     private static let minute: TimeInterval = 60

@@ -22,12 +22,18 @@ enum SealedCard {
         guard let entry = try IdentityCardRepository(transaction).lastVerified(of: user, before: card) else {
             return nil
         }
+        // If the former person is unreadable, a reviewer decides.
+        return try readableFacts(of: entry, keys: keys, in: transaction).map { SamePerson.agree($0, facts) } ?? false
+    }
+
+    /// The facts of a card; `nil` also for those that no longer open.
+    static func readableFacts(
+        of entry: IdentityCardRepository.Entry, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> CardFacts? {
         do {
-            guard let former = try self.facts(of: entry, keys: keys, in: transaction) else { return false }
-            return SamePerson.agree(former, facts)
+            return try facts(of: entry, keys: keys, in: transaction)
         } catch is SealingFailure {
-            // The former person is unreadable, so a reviewer decides.
-            return false
+            return nil
         }
     }
 }

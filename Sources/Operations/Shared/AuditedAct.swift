@@ -90,6 +90,20 @@ extension AuditedAct {
         Self(.cardRejected, AuditSubject(.user, user), detail)
     }
 
+    /// A reviewer decided, and the decision takes effect later.
+    static func cardDecided(_ user: UserID, _ card: IdentityCardID, _ status: CardStatus) -> Self {
+        Self(.cardDecided, AuditSubject(.user, user), "card \(card), \(status.rawValue)")
+    }
+
+    static func cardDecisionUndone(_ user: UserID, _ card: IdentityCardID) -> Self {
+        Self(.cardDecisionUndone, AuditSubject(.user, user), "card \(card)")
+    }
+
+    /// The decision could not take effect, and the card is in review again.
+    static func cardDecisionDropped(_ user: UserID, _ card: IdentityCardID, because cause: Refusal) -> Self {
+        Self(.cardDecisionDropped, AuditSubject(.user, user), "card \(card), \(cause.state ?? cause.code.rawValue)")
+    }
+
     /// - Parameter reason: the code or reason of the response.
     static func presentationRefused(_ user: UserID, reason: String) -> Self {
         Self(.presentationRefused, AuditSubject(.user, user), reason)

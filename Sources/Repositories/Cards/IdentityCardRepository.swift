@@ -98,7 +98,7 @@ package extension IdentityCardRepository {
             """, [.id(user), .id(card)])
     }
 
-    /// The cards in review, oldest first.
+    /// The cards in review without a decision, oldest first.
     ///
     /// - Parameter cursor: the last card of the previous page, decided meanwhile or not; `nil` for the first page.
     /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
@@ -114,7 +114,10 @@ package extension IdentityCardRepository {
         }
         return try transaction.query(
             Self.columns,
-            "WHERE status = 'in_review' AND (submitted_at, id) > ($2, $3) ORDER BY submitted_at, id LIMIT $1",
+            """
+            WHERE status = 'in_review' AND pending_status IS NULL AND (submitted_at, id) > ($2, $3)
+            ORDER BY submitted_at, id LIMIT $1
+            """,
             [limit.value] + place)
     }
 
@@ -144,7 +147,8 @@ package extension IdentityCardRepository {
         }
     }
 
-    /// Decides a card in review and deletes the device's input; `false` if the card is not in review.
+    /// Decides a card in review and deletes the device's input; `false` if the card is not in review, or a decision
+    /// about it has not taken effect yet.
     func decide(
         _ id: IdentityCardID, _ status: CardStatus, by actor: String, sealedReason: [UInt8], at time: Date
     ) throws -> Bool {
@@ -152,8 +156,65 @@ package extension IdentityCardRepository {
             """
             UPDATE identity_cards
             SET status = $2, decided_at = $3, decided_by = $4, sealed_reason = $5, sealed_input = NULL
-            WHERE id = $1 AND status = 'in_review'
+            WHERE id = $1 AND status = 'in_review' AND pending_status IS NULL
             """, [.id(id), status.value, .time(time), .text(actor), .bytes(sealedReason)]) > 0
+    }
+
+    /// A decision that has not taken effect yet.
+    typealias PendingDecision = (status: CardStatus, actor: String, effectiveAt: Date)
+
+    private static let pending = ColumnTuple(
+        Column<CardStatus>("pending_status"), Column<String>("decided_by"), Column<Date>("effective_at"))
+
+    /// The decision about a card that has not taken effect yet; `nil` if there is none.
+    func pendingDecision(_ id: IdentityCardID) throws -> PendingDecision? {
+        try transaction.first(
+            "SELECT \(Self.pending) FROM identity_cards WHERE id = $1 AND pending_status IS NOT NULL", [.id(id)]
+        ).map { row in
+            let (status, actor, effectiveAt) = try Self.pending.read(row)
+            return (status, actor, effectiveAt)
+        }
+    }
+
+    /// Stores a decision about a card in review that takes effect at a time; `false` if the card is not in review or has
+    /// a decision.
+    func decide(
+        _ id: IdentityCardID, _ status: CardStatus, by actor: String, sealedReason: [UInt8], effectiveAt time: Date
+    ) throws -> Bool {
+        try transaction.execute(
+            """
+            UPDATE identity_cards
+            SET pending_status = $2, effective_at = $3, decided_by = $4, sealed_reason = $5
+            WHERE id = $1 AND status = 'in_review' AND pending_status IS NULL
+            """, [.id(id), status.value, .time(time), .text(actor), .bytes(sealedReason)]) > 0
+    }
+
+    /// Removes a decision that has not taken effect; `false` if there is none.
+    func removeDecision(_ id: IdentityCardID) throws -> Bool {
+        try transaction.execute(
+            """
+            UPDATE identity_cards
+            SET pending_status = NULL, effective_at = NULL, decided_by = NULL, sealed_reason = NULL
+            WHERE id = $1 AND pending_status IS NOT NULL
+            """, [.id(id)]) > 0
+    }
+
+    /// The cards whose decisions take effect now, in the order of the decisions.
+    func listDue(limit: Int) throws -> [IdentityCardID] {
+        try transaction.values(
+            "SELECT id FROM identity_cards WHERE effective_at <= $1 ORDER BY effective_at, id LIMIT $2",
+            [.time(transaction.now), limit.value])
+    }
+
+    /// Puts a card's decision into force and deletes the device's input; `false` if it has no decision.
+    func applyDecision(_ id: IdentityCardID) throws -> Bool {
+        try transaction.execute(
+            """
+            UPDATE identity_cards
+            SET status = pending_status, decided_at = $2, sealed_input = NULL, pending_status = NULL,
+                effective_at = NULL
+            WHERE id = $1 AND pending_status IS NOT NULL
+            """, [.id(id), .time(transaction.now)]) > 0
     }
 
     /// Replaces a card's sealed facts.

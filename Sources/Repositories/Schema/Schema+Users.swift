@@ -90,6 +90,7 @@ extension Schema {
         """,
         "CREATE INDEX push_endpoints_by_device ON push_endpoints (device_id)",
         "CREATE INDEX push_endpoints_by_time ON push_endpoints (registered_at)",
+        // A reviewer's decision may take effect later. Until then it can be undone, and the card stays in review.
         """
         CREATE TABLE identity_cards (
             id TEXT NOT NULL PRIMARY KEY,
@@ -106,14 +107,20 @@ extension Schema {
             decided_at BIGINT,
             decided_by TEXT,
             sealed_reason BYTEA,
+            pending_status TEXT,
+            effective_at BIGINT,
             CHECK (status IN ('verified', 'in_review', 'rejected')),
-            CHECK (sealed_input IS NULL OR status = 'in_review')
+            CHECK (sealed_input IS NULL OR status = 'in_review'),
+            CHECK ((pending_status IS NULL) = (effective_at IS NULL)),
+            CHECK (pending_status IS NULL OR (status = 'in_review' AND decided_by IS NOT NULL)),
+            CHECK (pending_status IN ('verified', 'rejected'))
         )
         """,
         "CREATE INDEX identity_cards_by_user ON identity_cards (user_id)",
         "CREATE INDEX identity_cards_by_document ON identity_cards (document_index)",
         "CREATE INDEX identity_cards_by_person ON identity_cards (person_index)",
         "CREATE INDEX identity_cards_in_review ON identity_cards (submitted_at) WHERE status = 'in_review'",
+        "CREATE INDEX identity_cards_pending ON identity_cards (effective_at) WHERE effective_at IS NOT NULL",
         "CREATE INDEX identity_cards_with_input ON identity_cards (submitted_at) WHERE sealed_input IS NOT NULL",
         // An answer ends a presentation once, and deletes the key that opens it.
         """

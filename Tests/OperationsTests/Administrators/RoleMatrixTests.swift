@@ -40,6 +40,10 @@ struct RoleMatrixTests {
         .init("readCardInReview", .review) { _ = try await $0.readCardInReview(IdentityCardID(UUID())) },
         .init("approveCard", .review) { try await $0.approveCard(IdentityCardID(UUID()), reason: "same") },
         .init("rejectCard", .review) { try await $0.rejectCard(IdentityCardID(UUID()), reason: "copy") },
+        .init("decideCardLater", .review) {
+            _ = try await $0.decideCardLater(IdentityCardID(UUID()), isAccepted: true, reason: "same")
+        },
+        .init("undoCardDecision", .review) { try await $0.undoCardDecision(IdentityCardID(UUID())) },
         .init("exportUser", .manage) { _ = try await $0.exportUser("test/nobody", reason: "test") },
         .init("eraseUser", .manage) { _ = try await $0.eraseUser("test/nobody", reason: "test") },
         .init("readBan", .manage) { _ = try await $0.readBan(BanID(UUID())) },

@@ -34,7 +34,7 @@ struct HousekeepingTests {
             async let first = fixture.housekeeping()
             async let second = other()
             let (reports, all) = (
-                try await [first, second], MaintenanceTask.all(fixture.policy, fixture.context.environment).map(\.name)
+                try await [first, second], MaintenanceTask.all(of: fixture.context).map(\.name)
             )
             #expect(reports.flatMap(\.failed).isEmpty)
             // One that the other node has at that moment is left to it.
@@ -74,7 +74,7 @@ struct HousekeepingTests {
         arguments: StoreKind.shared)
     func failing(kind: StoreKind) async throws {
         try await ServiceFixture.run(on: kind) { fixture in
-            let all = MaintenanceTask.all(fixture.policy, fixture.context.environment).map(\.name)
+            let all = MaintenanceTask.all(of: fixture.context).map(\.name)
             try await fixture.store.write { try $0.execute("ALTER TABLE rates RENAME TO lost") }
             let report = try await fixture.housekeeping()
             #expect(report.failed.map(\.task) == ["rates"])

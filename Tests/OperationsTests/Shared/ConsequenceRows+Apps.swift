@@ -2,7 +2,8 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
-import Operations
+
+@testable import Operations
 
 extension ConsequenceTests {
     static let appRows: [Row] = [
@@ -76,4 +77,29 @@ extension ConsequenceWorld {
         try await fixture.watch.poll()
         return app.id.description
     }
+}
+
+extension ConsequenceTests {
+    static let reviewRows: [Row] = [
+        .admin("DecideCardLater", audit: ["card_decided"]) { world in
+            let waiting = try await waitingCard(world)
+            return { _ in
+                _ = try await world.cards.admin.decideCardLater(waiting, isAccepted: true, reason: "twins")
+            }
+        },
+        .admin("UndoCardDecision", audit: ["card_decision_undone"]) { world in
+            let waiting = try await waitingCard(world)
+            _ = try await world.cards.admin.decideCardLater(waiting, isAccepted: false, reason: "a copy")
+            return { _ in try await world.cards.admin.undoCardDecision(waiting) }
+        },
+        .service(
+            "ApplyCardDecisions", audit: ["identity_verified"], notices: ["user_level"],
+            queued: ["assurance-level-change"], here: [.wakesOutbox]
+        ) { world in
+            let waiting = try await waitingCard(world)
+            _ = try await world.cards.admin.decideCardLater(waiting, isAccepted: true, reason: "twins")
+            world.fixture.clock.advance(CardDecision.undoPeriod)
+            return { node in _ = try await ApplyCardDecisions(node.context).task.prepare() }
+        },
+    ]
 }

@@ -260,7 +260,7 @@ extension ConsequenceTests {
     }
 
     /// A card that a reviewer must look at: it is another user's, too.
-    private static func waitingCard(_ world: ConsequenceWorld) async throws -> IdentityCardID {
+    static func waitingCard(_ world: ConsequenceWorld) async throws -> IdentityCardID {
         try await world.cards.prove("+14155552671", world.alice)
         try await world.cards.show(try CardBench.specimen(), world.alice)
         let bob = try await world.cards.withPhone("bob", "+14155552672")
