@@ -78,71 +78,85 @@ package extension Administration {
     func readCardInReview(_ id: IdentityCardID) async throws -> CardInReview {
         let keys = try personalKeys()
         return try await write(.review) { transaction, events in
-            let cards = IdentityCardRepository(transaction)
-            let entry = try cards.require(id)
+            let records = CardReviewRepository(transaction, keys: keys)
+            guard let found = try records.find(id) else { throw Refusal.unknownCard }
+            let (entry, key) = (found.card, found.dataKey)
             events.record(
                 .personalDataRead(subject: AuditSubject(.user, entry.userID), detail: "card \(id)"), by: actor,
                 because: "card_review")
-            let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID)
-            let reason = try entry.decidedBy.flatMap { _ in try cards.sealedReason(id) }.flatMap { sealed in
-                try key?.open(sealed, in: .cardReason, of: id)
-            }
-            let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
-            let user = try UserRepository(transaction).find(entry.userID)
+            let facts = try key.flatMap { try SealedCard.facts(of: entry, under: $0) }
+            // Since the submission some other users may have been erased or added.
+            let documents = Self.documents(of: entry, facts, keys)
+            let related = try records.related(
+                to: entry, documents: documents, persons: Self.persons(of: entry, facts, keys))
+            let others = related.filter { $0.card.userID != entry.userID }
             return CardInReview(
-                entry: entry, facts: facts, checks: CardCheck.list(jsonText: entry.checks), reason: reason,
-                account: try user.map { try UserSummary($0, in: transaction).address },
-                accountName: try UserProfile.find(entry.userID, keys: keys, in: transaction).displayName,
-                others: try others(than: entry, facts, keys, in: transaction),
-                summary: try summary(of: entry, user, keys, in: transaction))
+                entry: entry, facts: facts, checks: CardCheck.list(jsonText: entry.checks),
+                reason: try found.sealedReason.flatMap { try key?.open($0, in: .cardReason, of: id) },
+                account: "\(found.provider.text)/\(found.user.externalID)",
+                accountName: try found.sealedName.flatMap { sealed in
+                    try key?.open(sealed, in: .userDisplayName, of: entry.userID)
+                },
+                others: Self.holders(others, of: found.provider, sharing: Set(documents)),
+                summary: try summary(of: found, related.map(\.card).filter { $0.userID == entry.userID }))
         }
     }
 
+    private static func documents(
+        of entry: IdentityCardRepository.Entry, _ facts: CardFacts?, _ keys: PersonalKeys
+    ) -> [Digest256] {
+        (facts.flatMap { DocumentName($0) }.map { keys.indexes(of: $0) } ?? [])
+            + (entry.documentIndex.map { [$0] } ?? [])
+    }
+
+    private static func persons(
+        of entry: IdentityCardRepository.Entry, _ facts: CardFacts?, _ keys: PersonalKeys
+    ) -> [Digest256] {
+        (facts.flatMap { CardFingerprint.person(of: $0) }.map { keys.blindIndexes($0, .person) } ?? [])
+            + (entry.personIndex.map { [$0] } ?? [])
+    }
+
+    /// The users of some cards, once each: by the document if they share that, else by the person.
+    private static func holders(
+        _ cards: [(card: IdentityCardRepository.Entry, externalID: String)], of provider: Slug,
+        sharing documents: Set<Digest256>
+    ) -> [OtherHolder] {
+        var found: [UserID: OtherHolder] = [:]
+        for (card, externalID) in cards {
+            let sharesDocument = card.documentIndex.map(documents.contains) ?? false
+            if found[card.userID] == nil || sharesDocument {
+                found[card.userID] = OtherHolder(
+                    userID: card.userID, account: "\(provider.text)/\(externalID)",
+                    shared: sharesDocument ? .document : .person)
+            }
+        }
+        return found.values.sorted { ($0.shared.rawValue, $0.account ?? "") < ($1.shared.rawValue, $1.account ?? "") }
+            .prefix(maximumOthers).map(\.self)
+    }
+
+    /// - Parameter cards: all cards of the user, newest first.
     private func summary(
-        of entry: IdentityCardRepository.Entry, _ user: User?, _ keys: PersonalKeys, in transaction: any Transaction
+        of found: CardReviewRepository.Reviewed, _ cards: [IdentityCardRepository.Entry]
     ) throws -> CardSummary {
-        let cards = IdentityCardRepository(transaction)
-        let others = try cards.list(of: entry.userID).filter { $0.id != entry.id }
+        let entry = found.card
+        let others = cards.filter { $0.id != entry.id }
         let former = others.filter { $0.status == .verified }.max {
             ($0.decidedAt ?? .distantPast) < ($1.decidedAt ?? .distantPast)
         }
         return (
             id: entry.id, userID: entry.userID, status: entry.status, submittedAt: entry.submittedAt,
-            gives: entry.assurance, level: user?.assurance,
-            former: try former.flatMap { try SealedCard.readableFacts(of: $0, keys: keys, in: transaction) },
+            gives: entry.assurance, level: found.user.assurance,
+            // A former card that no longer opens has nothing to compare with.
+            former: former.flatMap { card in found.dataKey.flatMap { try? SealedCard.facts(of: card, under: $0) } },
             earlier: others.prefix(maximumOthers).map {
                 (
                     id: $0.id, status: $0.status, submittedAt: $0.submittedAt, decidedAt: $0.decidedAt,
                     failed: CardCheck.list(jsonText: $0.checks).filter { $0.result == .failed }
                 )
             },
-            decision: entry.decidedBy == nil ? nil : try cards.pendingDecision(entry.id), decidedBy: entry.decidedBy,
+            decision: found.decision, decidedBy: entry.decidedBy,
             isOwn: entry.decidedBy?.utf8.elementsEqual(actor.utf8) ?? false
         )
-    }
-
-    /// The other users with the same document or person now. Since the submission some may have been erased or added.
-    private func others(
-        than entry: IdentityCardRepository.Entry, _ facts: CardFacts?, _ keys: PersonalKeys,
-        in transaction: any Transaction
-    ) throws -> [OtherHolder] {
-        let documents = facts.flatMap { DocumentName($0) }.map { keys.indexes(of: $0) } ?? []
-        let person = facts.flatMap { CardFingerprint.person(of: $0) }
-        let persons = person.map { keys.blindIndexes($0, .person) } ?? []
-        let found = try IdentityCardRepository(transaction).others(
-            than: entry.userID, of: entry.providerID,
-            documents: documents + (entry.documentIndex.map { [$0] } ?? []),
-            persons: persons + (entry.personIndex.map { [$0] } ?? []))
-        let sameDocument = Set(found.sameDocument)
-        let all =
-            found.sameDocument.map { ($0, OtherHolder.Shared.document) }
-            + found.samePerson.filter { !sameDocument.contains($0) }.map { ($0, .person) }
-        let shown = all.prefix(maximumOthers)
-        let accounts = try UserSummary.list(shown.map(\.0), in: transaction).map { ($0.user.id, $0.address) }
-        let addresses = Dictionary(accounts) { first, _ in first }
-        return shown.map { user, shared in
-            OtherHolder(userID: user, account: addresses[user], shared: shared)
-        }.sorted { ($0.shared.rawValue, $0.account ?? "") < ($1.shared.rawValue, $1.account ?? "") }
     }
 }
 

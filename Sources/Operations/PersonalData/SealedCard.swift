@@ -10,7 +10,11 @@ enum SealedCard {
         of entry: IdentityCardRepository.Entry, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> CardFacts? {
         guard let dataKey = try DataKeyRepository(transaction, keys: keys).find(entry.userID) else { return nil }
-        return CardFacts(jsonText: try dataKey.open(entry.sealedFacts, in: .cardFacts, of: entry.id))
+        return try facts(of: entry, under: dataKey)
+    }
+
+    static func facts(of entry: IdentityCardRepository.Entry, under dataKey: DataKey) throws -> CardFacts? {
+        CardFacts(jsonText: try dataKey.open(entry.sealedFacts, in: .cardFacts, of: entry.id))
     }
 
     /// Whether a card is of the same person as the card that last verified the user; `nil` if no card did. The phone
@@ -22,18 +26,12 @@ enum SealedCard {
         guard let entry = try IdentityCardRepository(transaction).lastVerified(of: user, before: card) else {
             return nil
         }
-        // If the former person is unreadable, a reviewer decides.
-        return try readableFacts(of: entry, keys: keys, in: transaction).map { SamePerson.agree($0, facts) } ?? false
-    }
-
-    /// The facts of a card; `nil` also for those that no longer open.
-    static func readableFacts(
-        of entry: IdentityCardRepository.Entry, keys: PersonalKeys, in transaction: any Transaction
-    ) throws -> CardFacts? {
         do {
-            return try facts(of: entry, keys: keys, in: transaction)
+            guard let former = try self.facts(of: entry, keys: keys, in: transaction) else { return false }
+            return SamePerson.agree(former, facts)
         } catch is SealingFailure {
-            return nil
+            // The former person is unreadable, so a reviewer decides.
+            return false
         }
     }
 }

@@ -58,7 +58,7 @@ package extension IdentityCardRepository {
     }
 
     /// The sealed reason is read separately.
-    private static let columns = Table<Entry>(
+    internal static let columns = Table<Entry>(
         "identity_cards", Entry.init,
         Field("id", \.id),
         Field("user_id", \.userID),

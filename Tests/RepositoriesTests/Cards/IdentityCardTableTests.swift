@@ -61,6 +61,44 @@ struct IdentityCardTableTests {
         }
     }
 
+    @Test("A decision waits for its time, takes effect once, and can be removed before", arguments: StoreKind.shared)
+    func later(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (first, second) = (Self.card(tables, age: 60), Self.card(tables))
+            let found = try await tables.write { transaction in
+                let (records, now) = (IdentityCardRepository(transaction), TestTables.now)
+                func decide(_ card: IdentityCardRepository.Entry, _ status: CardStatus, at time: Date) throws -> Bool {
+                    try records.decide(card.id, status, by: "admin x", sealedReason: [3], effectiveAt: time)
+                }
+                for card in [first, second] { try records.insert(card) }
+                let decided = [
+                    try decide(first, .verified, at: now), try decide(second, .rejected, at: now + 1),
+                    try decide(second, .verified, at: now),
+                    try records.decide(second.id, .verified, by: "admin y", sealedReason: [4], at: now),
+                ]
+                let due = try records.listDue(limit: 5)
+                let removed = [try records.removeDecision(second.id), try records.removeDecision(second.id)]
+                let applied = [try records.applyDecision(first.id), try records.applyDecision(first.id)]
+                return (decided, due, removed, applied, try records.listInReview(limit: 5).map(\.id))
+            }
+            #expect(found.0 == [true, true, false, false] && found.1 == [first.id])
+            #expect(found.2 == [true, false] && found.3 == [true, false] && found.4 == [second.id])
+            let (card, pending, reason) = try await tables.read {
+                let records = IdentityCardRepository($0)
+                return try (
+                    records.find(first.id), records.pendingDecision(first.id), records.sealedReason(second.id)
+                )
+            }
+            #expect(card?.status == .verified && card?.decidedAt == TestTables.now && card?.sealedInput == nil)
+            #expect(pending == nil && reason == nil)
+            for wrong in ["pending_status = 'verified'", "effective_at = 1", "pending_status = 'x', effective_at = 1"] {
+                await #expect(throws: StoreError.constraint(kind: .check)) {
+                    try await tables.sql("UPDATE identity_cards SET \(wrong)")
+                }
+            }
+        }
+    }
+
     @Test("Others with the same document or person are found, the rejected left out", arguments: StoreKind.shared)
     func others(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
