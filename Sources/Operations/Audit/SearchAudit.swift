@@ -5,10 +5,11 @@ import Repositories
 
 package extension ReadAudit.Filter {
     /// Whether every entry passes the filter.
-    var isOpen: Bool { subjects == nil && event == nil && since == nil }
+    var isOpen: Bool { subjects == nil && event == nil && since == nil && actor == nil }
 
     func admits(_ entry: AuditEntry) -> Bool {
         if let event, entry.event != event { return false }
+        if let actor, !actor.utf8.elementsEqual(entry.actor.utf8) { return false }
         if let since, entry.at < since { return false }
         return subjects?.contains { $0.utf8.elementsEqual(entry.subject.utf8) } ?? true
     }
@@ -20,6 +21,7 @@ package extension ReadAudit {
         /// The whole subjects; `nil` for any.
         private let subjects: [String]?
         private let event: String?
+        private let actor: String?
         /// The time before which entries are ignored; `nil` for all entries.
         let since: Date?
 
@@ -42,9 +44,21 @@ package extension ReadAudit {
             self.init(subjects: subjects, rest.event, rest.since)
         }
 
-        private init(subjects: [String]?, _ event: String?, _ since: Date?) {
-            (self.subjects, self.event, self.since) = (subjects, event, since)
+        /// - Parameters:
+        ///   - subject: one whole subject; `nil` for any.
+        ///   - actor: the whole actor; `nil` for any.
+        /// - Throws: `Refusal` `malformed_request` for an event that does not exist.
+        package init(wholeSubject subject: String?, event: String?, actor: String?, since: Date?) throws(Refusal) {
+            let rest = try Filter(event: event, since: since)
+            self.init(subjects: subject.map { [$0] }, rest.event, rest.since, actor: actor)
         }
+
+        private init(subjects: [String]?, _ event: String?, _ since: Date?, actor: String? = nil) {
+            (self.subjects, self.event, self.since, self.actor) = (subjects, event, since, actor)
+        }
+
+        /// Whether entries that an index finds may not pass.
+        var needsScan: Bool { actor != nil || (subjects != nil && event != nil) }
 
         /// The keys to search by, for which the log has indexes; empty if the filter has only a time.
         var keys: [AuditChainRepository.Key] {

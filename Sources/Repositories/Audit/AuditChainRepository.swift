@@ -155,6 +155,17 @@ package extension AuditChainRepository {
         ).map(Self.link)
     }
 
+    /// Chained entries before a number, newest first: those with a key, or all.
+    func links(
+        of key: Key?, before end: Int64, limit: Int
+    ) throws -> [(sequence: Int64, link: AuditLink?)] {
+        if let key { return try links(of: key, before: end, limit: limit) }
+        return try transaction.query(
+            "SELECT \(Self.links) FROM audit_entries WHERE sequence < $1 ORDER BY sequence DESC LIMIT $2",
+            [.integer(end), Value(limit)]
+        ).map(Self.link)
+    }
+
     /// Whether an entry has a subject. Entries that are not chained yet are few.
     func has(subject: String) throws -> Bool {
         let conditions = ["sequence IS NOT NULL AND subject = $1", "sequence IS NULL AND subject = $1"]
