@@ -46,7 +46,7 @@ package extension Administration {
     /// - Parameter name: the user that they are about, by id or address; `nil` for all users.
     /// - Returns: the number of messages.
     /// - Throws: `Refusal` `not_found` for a user.
-    func retryDeadMessages(of name: String? = nil) async throws -> Int {
+    func retryDeadMessages(of name: String? = nil, reason: AuditReason? = nil) async throws -> Int {
         // Each page starts after the last message of the page before. So a message that dies again meanwhile is left
         // for the next command, and the older ones have their turn.
         var last: OutboxRepository.Retriable?
@@ -58,7 +58,7 @@ package extension Administration {
                 let found = try records.listRetriable(of: user, limit: 200, after: last)
                 for message in found {
                     try records.restart(message.id)
-                    events.record(.messageRetried(message.id), by: actor)
+                    events.record(.messageRetried(message.id), by: actor, because: reason)
                 }
                 return found
             }
@@ -72,12 +72,12 @@ package extension Administration {
     /// Requeues a dead letter with all its tries. The service sends it in its next round, within 30 seconds.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if it is not dead or has expired.
-    func retryMessage(_ id: OutboxMessageID) async throws -> OutboxMessage {
+    func retryMessage(_ id: OutboxMessageID, reason: AuditReason? = nil) async throws -> OutboxMessage {
         return try await write(.manage) { transaction, events in
             let records = OutboxRepository(transaction)
             let message = try Self.retriable(id, records, at: transaction.now)
             try records.restart(id)
-            events.record(.messageRetried(id), by: actor)
+            events.record(.messageRetried(id), by: actor, because: reason)
             return try records.find(id) ?? message
         }
     }
@@ -101,12 +101,12 @@ package extension Administration {
     /// Drops a message that waits or is dead.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if it was sent or has ended otherwise.
-    func dropMessage(_ id: OutboxMessageID) async throws -> OutboxMessage {
+    func dropMessage(_ id: OutboxMessageID, reason: AuditReason? = nil) async throws -> OutboxMessage {
         return try await write(.manage) { transaction, events in
             let records = OutboxRepository(transaction)
             let message = try Self.find(id, records)
             try records.drop(id)
-            events.record(.messageDropped(id), by: actor)
+            events.record(.messageDropped(id), by: actor, because: reason)
             return try records.find(id) ?? message
         }
     }

@@ -6,20 +6,36 @@ import Repositories
 import Tokens
 
 package extension Service {
+    /// Every defect and every claim that a session would ignore, each with a sentence, and the token's `iat` minus this
+    /// server's clock, in seconds; `nil` if it cannot be measured.
+    typealias IdentityTokenReport = (
+        defects: [(reason: Refusal.Reason, detail: String)], ignored: [(name: String, detail: String)], clockSkew: Int?
+    )
+
     /// Every defect of an identity token at once, for a provider's developer. It creates and spends nothing. For
     /// another provider's token it returns `unknown_issuer` only.
     ///
-    /// - Returns: every defect and every claim that a session would ignore, each with a sentence, and the token's `iat`
-    ///   minus this server's clock, in seconds; `nil` if it cannot be measured.
     /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked after it authenticated.
     func checkIdentityToken(
         _ identityToken: String, for caller: ProvenProvider
-    ) async throws -> (
-        defects: [(reason: Refusal.Reason, detail: String)], ignored: [(name: String, detail: String)], clockSkew: Int?
-    ) {
+    ) async throws -> IdentityTokenReport {
         try await read { try caller.requireActive(in: $0) }
+        return try await report(on: identityToken, of: caller.known)
+    }
+
+    /// Every defect of an identity token at once, for an administrator whose right was checked.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    func checkIdentityToken(_ identityToken: String, of provider: Provider) async throws -> IdentityTokenReport {
+        guard let known = try await caches.providers.find(provider.id) else {
+            throw Refusal.unknownProvider(provider.slug.text)
+        }
+        return try await report(on: identityToken, of: known)
+    }
+
+    private func report(on identityToken: String, of known: CachedProvider) async throws -> IdentityTokenReport {
         let now = environment.now()
-        let check = check(identityToken, of: caller.known, now: now)
+        let check = check(identityToken, of: known, now: now)
         var defects = check.defects.map { (reason: $0.reason, detail: $0.detail) }
         if let nonce = check.nonce { defects += try await nonceDefects(nonce, now: now) }
         return (defects, check.ignored.map { (name: $0.name, detail: $0.detail) }, check.clockSkew)

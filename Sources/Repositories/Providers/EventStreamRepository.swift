@@ -256,6 +256,34 @@ package extension EventStreamRepository {
         try transaction.query(
             Self.columns, "WHERE id > $1 AND status <> 'disabled' ORDER BY id LIMIT $2", [.text(id), limit.value])
     }
+
+    /// How the events of a stream are delivered: the failures in a row, the end of the pause after them, since when the
+    /// next event waits, and why its last try failed.
+    typealias Delivery = (
+        stream: EventStreamID, failures: Int, pausedUntil: Date?, waitingSince: Date?, reason: String?
+    )
+
+    private static func next(_ column: String) -> String {
+        let pushed = "o.kind = 'provider_event' AND o.state = 'waiting' ORDER BY o.due_at, o.id LIMIT 1"
+        let polled = "o.kind = 'polled_event' AND o.state = 'waiting' ORDER BY o.created_at, o.id LIMIT 1"
+        let parts = [pushed, polled].map { "(SELECT o.\(column) FROM outbox o WHERE o.subject = s.id AND \($0))" }
+        return "COALESCE(\(parts.joined(separator: ", ")))"
+    }
+
+    private static let delivery = ColumnTuple(
+        Column<EventStreamID>("s.id"), Column<Int>("s.failures"), Column<Date?>("s.resting_until"),
+        Column<Date?>(next("created_at")), Column<String?>(next("reason")))
+
+    /// The deliveries of a provider's streams, oldest stream first.
+    func deliveries(of provider: ProviderID) throws -> [Delivery] {
+        try transaction.query(
+            "SELECT \(Self.delivery) FROM event_streams s WHERE s.provider_id = $1 ORDER BY s.created_at, s.id",
+            [.id(provider)]
+        ).map { row in
+            let (stream, failures, pausedUntil, waitingSince, reason) = try Self.delivery.read(row)
+            return (stream, failures, pausedUntil, waitingSince, reason)
+        }
+    }
 }
 
 extension EventStream.Status: ColumnContent {}

@@ -82,6 +82,14 @@ package extension ProviderRepository {
         try transaction.query(Self.columns, "ORDER BY slug", []).map(ProviderClients(transaction).complete)
     }
 
+    /// Providers by slug, without their other clients.
+    ///
+    /// - Parameter slug: that of the last provider on the previous page; `nil` for the first page.
+    func list(limit: Int, after slug: String?) throws -> [Provider] {
+        try transaction.query(
+            Self.columns, "WHERE slug > $1 ORDER BY slug LIMIT $2", [.text(slug ?? ""), limit.value])
+    }
+
     /// Disables a provider, or enables it with `nil`.
     func setDisabled(_ id: ProviderID, at time: Date?) throws {
         try transaction.execute("UPDATE providers SET disabled_at = $2 WHERE id = $1", [.id(id), .time(time)])

@@ -25,6 +25,9 @@ struct RoleMatrixTests {
     private static let operations: [Operation] = [
         .init("auditSubjects", .audit) { _ = try await $0.auditSubjects(meantBy: "user \(UUID())") },
         .init("listAdministrators", .audit) { _ = try await $0.listAdministrators() },
+        .init("browseAudit", .audit) { _ = try await $0.browseAudit(ReadAudit.Filter(), count: 1) },
+        .init("verifyAudit", .audit) { _ = try await $0.verifyAudit(keys: [:], atMost: 0) },
+        .init("listNodes", .audit) { _ = try await $0.listNodes() },
         .init("listUsers", .support) { _ = try await $0.listUsers(limit: 1) },
         .init("readUser", .support) { _ = try await $0.readUser("test/nobody") },
         .init("readUserDetail", .support) { _ = try await $0.readUserDetail("test/nobody") },
@@ -53,6 +56,7 @@ struct RoleMatrixTests {
         .init("listProviders", .manage) { _ = try await $0.listProviders() },
         .init("listWaitingActs", .manage) { _ = try await $0.listWaitingActs() },
         .init("confirmAct", .manage) { try await $0.confirmAct(WaitingActID(UUID())) },
+        .init("listProviders by pages", .manage) { _ = try await $0.listProviders(limit: 1, after: nil) },
         .init("disableProvider", .manage) { _ = try await $0.disableProvider("nobody") },
         .init("revokeProviderKey", .manage) { _ = try await $0.retireProviderKey(ProviderKeyID(UUID())) },
         .init("dropMessage", .manage) { _ = try await $0.dropMessage(OutboxMessageID(UUID())) },
@@ -122,6 +126,9 @@ struct RoleMatrixTests {
             $0.text.contains(/store\.(?:snapshot|transaction|maintained|reached|alter)|\(store: store/)
         }
         // Each of these first runs a transaction that names one.
-        #expect(Set(direct.map(\.name)) == ["ArchiveUsers.swift", "ReadUserHistory.swift", "RotateWrappingKey.swift"])
+        #expect(
+            Set(direct.map(\.name)) == [
+                "ArchiveUsers.swift", "BrowseAudit.swift", "ReadUserHistory.swift", "RotateWrappingKey.swift",
+            ])
     }
 }

@@ -208,6 +208,9 @@ struct EventStreamTableTests {
                     OutboxMessageID(UUID()), .happened(.accountDisabled), of: user, in: .init(made), cause: "x")
                 for _ in 0..<5 { _ = try streams.note(answered: false, by: url, of: made.id) }
             }
+            let failing = try await tables.read { try EventStreamRepository($0).deliveries(of: tables.provider) }
+            #expect(failing.map(\.stream) == [made.id] && failing.map(\.failures) == [5])
+            #expect(failing.first?.waitingSince == TestTables.now && failing.first?.pausedUntil != nil)
             stream.settings.description = "two"
             #expect(try await save(stream) == 0)
             stream.settings.delivery = .push("https://b.example/")

@@ -38,11 +38,11 @@ package extension Administration {
     /// Enables a provider again. Its ended sessions stay ended.
     ///
     /// - Throws: `Refusal` `not_found`.
-    func enableProvider(_ name: String) async throws {
+    func enableProvider(_ name: String, reason: AuditReason? = nil) async throws {
         try await write(.manage) { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             try ProviderRepository(transaction).setDisabled(provider, at: nil)
-            events.record(.providerEnabled(provider), by: actor)
+            events.record(.providerEnabled(provider), by: actor, because: reason)
         }
     }
 
