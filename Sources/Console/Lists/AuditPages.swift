@@ -46,11 +46,10 @@ enum AuditPages {
 struct AuditQuery: Sendable {
     /// The kind of the subject, such as `user`; `nil` for any.
     let kind: String?
-    /// The subject's id.
     let subject: String?
     let event: String?
     let actor: String?
-    /// `24h`, or a time.
+    /// The earliest time: `24h` for hours ago, or a time with its zone.
     let since: String?
     let after: String?
 }

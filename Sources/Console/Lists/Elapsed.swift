@@ -8,9 +8,9 @@ extension Markup {
     }
 }
 
-/// A duration for people.
+/// A duration in words, in its largest unit only.
 enum Elapsed {
-    /// - Parameter seconds: a negative number, from clocks that differ, counts as none.
+    /// - Parameter seconds: a negative number, from clocks that differ, is shown as 0.
     static func words(_ seconds: TimeInterval) -> String {
         let units: [(TimeInterval, String)] = [(86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second")]
         let whole = min(max(0, seconds), 1_000_000 * 86_400)

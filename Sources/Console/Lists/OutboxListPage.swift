@@ -6,7 +6,7 @@ import Foundation
 struct OutboxListPage: Sendable {
     /// The messages of this page, and one more if others follow.
     let messages: [OutboxMessage]
-    /// `nil` for all states.
+    /// The state of all messages shown; `nil` for all states.
     let state: OutboxMessage.State?
     let cursor: String?
     let now: Date
@@ -32,7 +32,7 @@ extension OutboxListPage {
                 """)
     }
 
-    /// The lists by state.
+    /// Links to the list of each state.
     private var states: Markup {
         let all = [Page.Link("All", Self.path)]
         let links =

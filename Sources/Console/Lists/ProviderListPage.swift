@@ -2,7 +2,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// Providers by slug.
+/// All providers, ordered by slug, in pages.
 struct ProviderListPage: Sendable {
     /// The providers of this page, and one more if others follow.
     let providers: [Provider]

@@ -3,7 +3,7 @@ import Encoding
 import Foundation
 import Operations
 
-/// A provider with its keys and who added them, its streams and how their events are delivered, and its issuer's keys.
+/// A provider with its keys and their origin, the delivery of its streams, and the age of its issuer's keys.
 struct ProviderPage: Sendable {
     let detail: Administration.ProviderDetail
     let health: Administration.ProviderHealth

@@ -9,7 +9,6 @@ struct ReviewCardPage: Sendable {
     struct Forms: Sendable {
         var accept: Form?
         var reject: Form?
-        /// Undoes this card's decision.
         var undo: Form?
         /// Undoes the decision that led here.
         var undoLast: Form?
@@ -151,7 +150,7 @@ extension ReviewCardPage {
         "<h3>Reject</h3>\n<p>The level stays as it is. The user may show another card.</p>\n\(form.markup)"
     }
 
-    /// A decision that was made before, by whom and why.
+    /// A decision that was made before, with its reviewer and reason.
     private var stored: Markup {
         guard let actor = summary.decidedBy else {
             return summary.status == .inReview ? .empty : "<p>The checks decided: \(summary.status.words).</p>"
@@ -164,7 +163,7 @@ extension ReviewCardPage {
         return facts.markup
     }
 
-    /// What an acceptance does.
+    /// What an acceptance does, a sentence each.
     private var effects: [Markup] {
         let level = summary.level?.words ?? "none"
         let isOther = checks.contains { $0.name == .samePerson && $0.result == .failed }

@@ -119,7 +119,7 @@ extension Schema {
         "CREATE INDEX identity_cards_by_user ON identity_cards (user_id)",
         "CREATE INDEX identity_cards_by_document ON identity_cards (document_index)",
         "CREATE INDEX identity_cards_by_person ON identity_cards (person_index)",
-        "CREATE INDEX identity_cards_in_review ON identity_cards (submitted_at) WHERE status = 'in_review'",
+        "CREATE INDEX identity_cards_in_review ON identity_cards (submitted_at, id) WHERE status = 'in_review'",
         "CREATE INDEX identity_cards_pending ON identity_cards (effective_at) WHERE effective_at IS NOT NULL",
         "CREATE INDEX identity_cards_with_input ON identity_cards (submitted_at) WHERE sealed_input IS NOT NULL",
         // An answer ends a presentation once, and deletes the key that opens it.

@@ -33,7 +33,10 @@ struct LaterDecisionTests {
         func events() async throws -> [String] {
             try await fixture.store.read { transaction in
                 try transaction.query(
-                    "SELECT event, actor FROM audit_entries WHERE event LIKE 'card_%' OR event = 'identity_verified'"
+                    """
+                    SELECT event, actor FROM audit_entries WHERE event LIKE 'card_%' OR event = 'identity_verified'
+                    ORDER BY at
+                    """
                 ).map { try "\($0.text(0)) by \($0.text(1))" }
             }.filter { $0.hasSuffix("admin test") || $0.hasSuffix("admin ben") }
         }
@@ -58,7 +61,7 @@ struct LaterDecisionTests {
             let time = try await waiting.admin.decideCardLater(waiting.card, isAccepted: isAccepted, reason: "twins")
             #expect(time == fixture.clock.now + 10)
             // It is neither in force nor in the queue, and the user sees no difference.
-            fixture.clock.advance(9.999)
+            fixture.clock.advance(9)
             for node in nodes { try await Housekeeping(node)() }
             #expect(try await waiting.status() == .inReview)
             #expect(try await waiting.bench.assurance(waiting.bob) == .phone)
@@ -176,7 +179,7 @@ struct LaterDecisionTests {
     }
 
     @Test("is refused at once if the card cannot be accepted, and dropped if that changes before its effect")
-    func banned() async throws {
+    func dropped() async throws {
         try await ServiceFixture.run { fixture in
             let waiting = try await Waiting(fixture)
             _ = try await waiting.admin.decideCardLater(waiting.card, isAccepted: true, reason: "twins")
