@@ -42,6 +42,9 @@ extension ReferenceData {
             "address_ranges", in: "SwiftSDK/Encoding/Web/IPAddress.swift",
             "IANA's registries of special-purpose addresses", on: (2026, 11, 22)),
         ReferenceData(
+            "attestation_roots", in: "Authority/Attestation/PublishedRoots.swift",
+            "keys of the roots that Apple and Google publish for attestations", on: (2026, 11, 26)),
+        ReferenceData(
             "card_jurisdictions", in: "Cards/Shared/JurisdictionTable.swift",
             "AAMVA's issuer numbers, postal areas of USPS and Canada Post, published forms of licence numbers",
             on: (2026, 11, 21)),

@@ -1,0 +1,36 @@
+/// The check that an attestation did not pass, with a sentence for the developer.
+package enum AttestationDefect: String, Error, Sendable, CaseIterable {
+    // App Attest.
+    case object = "The object is not an App Attest attestation in CBOR. Send the bytes that attestKey returned."
+    case format = "The object's fmt is not apple-appattest. Send the bytes that attestKey returned."
+    case appleChain = "The object's certificates do not lead to Apple's root. Use a device with App Attest."
+    case appleValidity = "A certificate in the object is not valid now. Attest a new key."
+    case appleNonce = "The object was made for another challenge or key. Attest again with the new challenge."
+    case keyID = "The key_id is not that of the attested key. Send the key_id that generateKey returned."
+    case appleApp = "The app of the object is not registered. Ask its provider to register the team and the bundle."
+    case counter = "The counter of the object is not 0. Attest a new key."
+    case environment = "The object is of the development environment. Use a build for production."
+    case flags = "The flags are not those of an attestation. Send the bytes that attestKey returned."
+    case credential = "The object names another key than its certificate. Send the bytes that attestKey returned."
+    case assertion = "The assertion is not one of App Attest in CBOR. Send the bytes that generateAssertion returned."
+    case assertionSignature = "The assertion's signature does not verify with the attested key. Attest a new key."
+    case assertionApp = "The assertion was made by another app than the attested one. Attest a new key."
+    case assertionCounter = "The assertion's counter is not higher than the last one. Make a new assertion."
+
+    // Android Key Attestation.
+    case androidChain = "The chain is not 2 to 10 certificates, each signed by the next one. Send the whole chain."
+    case androidRoot = "The chain does not lead to a root of Google. Use a device whose key store has hardware."
+    case androidValidity = "A certificate above the key's own is not valid now. Go online, and make a new key."
+    case description = "The first certificate has no readable description of its key. Set an attestation challenge."
+    case extended = "Another certificate than the first one describes a key. Attest the certified key itself."
+    case androidKey = "The attested key is not the key of the request. Send the chain of the request's key."
+    case androidChallenge = "The key was made for another challenge or device id. Make a new one for this challenge."
+    case androidLevel = "The key is not in hardware that the service accepts. Use another device."
+    case boot = "The boot loader is unlocked, or the system is not verified. Use another device."
+    case origin = "The key was not generated in the hardware. Generate it there instead of importing it."
+    case purpose = "The key's purposes are not signing. Make a key with PURPOSE_SIGN."
+    case androidApp = "The app of the key is not registered. Ask its provider to register package and certificate."
+    case patchLevel = "The device's security patch level is too old. Update the device."
+    case identifiers = "The description contains identifiers of the device. Leave out device properties."
+    case listed = "A certificate of the chain is on Google's list of revoked ones. Use another device."
+}
