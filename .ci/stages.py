@@ -95,7 +95,11 @@ SOAK = [
         "PhoneNumberDifferentialTests|CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|FrameTests/mutations",
         environment=SOAKING),
     Stage("android", "AndroidClientTests/both", environment=SOAKING),
-    Stage("wallets", "MobileDocumentFuzzTests|SelectiveDisclosureTests/flips|InflateTests/flips", environment=SOAKING),
+    Stage(
+        "wallets",
+        "MobileDocumentFuzzTests|SelectiveDisclosureTests/flips|InflateTests/flips|AppAttestTests/flips|AndroidKeyTests/flips|"
+        "MintedAttestationTests",
+        environment=SOAKING),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
     # It builds all libraries of the SDK.
     Stage("sdk", "FirstAppTests"),

@@ -145,7 +145,7 @@ package struct ServiceFixture: Sendable {
     package func context(
         rateLimiting: RateLimiting = .on, keys: PersonalKeys? = nil, store: (any Database)? = nil,
         ahead: TimeInterval = 0, node: ServingNode? = nil, development: DevelopmentMode? = nil,
-        wallet other: Wallet? = nil
+        wallet other: Wallet? = nil, attestation: AttestationVerifier = .published
     ) -> Service {
         let (clock, old) = (clock, context.keys)
         let invalidator = CacheInvalidator(
@@ -157,7 +157,8 @@ package struct ServiceFixture: Sendable {
                 personal: keys ?? old.personal, phoneCodes: old.phoneCodes, nonces: old.nonces, exports: old.exports,
                 accessTokens: old.accessTokens, authority: old.authority, otherAuthorities: old.otherAuthorities),
             rateLimiting: rateLimiting, node: node ?? context.node, invalidator: invalidator, development: development,
-            wallet: other ?? wallet.verification(now: { clock.now + ahead }), readKeySet: issuers.read)
+            wallet: other ?? wallet.verification(now: { clock.now + ahead }), attestation: attestation,
+            readKeySet: issuers.read)
     }
 
     /// Administration by a process with other keys of personal data.

@@ -990,6 +990,16 @@ extension ServiceDocument {
            "string",
            "null"
           ]
+         },
+         "attestation": {
+          "oneOf": [
+           {
+            "$ref": "#/components/schemas/Attestation"
+           },
+           {
+            "type": "null"
+           }
+          ]
          }
         },
         "required": [
@@ -1001,6 +1011,63 @@ extension ServiceDocument {
         "csr": "-----BEGIN CERTIFICATE REQUEST-----\nMIHPMHcCAQAwFTETMBEGA1UEAwwKbXkgZGV2aWNl\n-----END CERTIFICATE REQUEST-----\n"
        }
       }
+     }
+    }
+   }
+  },
+  "/attestation-challenges": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "issueAttestationChallenge",
+    "tags": [
+     "Certificates"
+    ],
+    "summary": "Get a challenge for an attestation",
+    "description": "Valid once, for 10 minutes. The device attests its key with it, and sends the attestation at POST /certificates or POST /certificates/renewal.",
+    "responses": {
+     "201": {
+      "description": "Issued",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "challenge": {
+           "type": "string"
+          },
+          "expires_at": {
+           "type": "string",
+           "format": "date-time"
+          }
+         },
+         "required": [
+          "challenge",
+          "expires_at"
+         ]
+        },
+        "example": {
+         "challenge": "AAABmT3cV0DQ1b7k9rTj0Q8mXz4Yc2uN6w",
+         "expires_at": "2026-11-22T12:00:00Z"
+        }
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "404": {
+      "$ref": "#/components/responses/NotFound"
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
      }
     }
    }
@@ -1018,7 +1085,7 @@ extension ServiceDocument {
      "Certificates"
     ],
     "summary": "Get the CA's certificates",
-    "description": "PEM, the issuing certificate first.",
+    "description": "PEM, the issuing certificate first. While the operator replaces the CA, the certificates of the next or the former one follow: trust all of them.",
     "responses": {
      "200": {
       "description": "PEM chain",
@@ -1058,7 +1125,18 @@ extension ServiceDocument {
      "Certificates"
     ],
     "summary": "Get the revocation list (RFC 5280)",
-    "description": "DER, or PEM for Accept: application/x-pem-file. Never older than an hour.",
+    "description": "DER, or PEM for Accept: application/x-pem-file. Never older than an hour. Each certificate names the list of its CA.",
+    "parameters": [
+     {
+      "name": "authority",
+      "in": "query",
+      "required": false,
+      "description": "SHA-256 of the SubjectPublicKeyInfo of the CA, base64url. The current CA if omitted",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ],
     "responses": {
      "200": {
       "description": "The list",
@@ -1188,6 +1266,16 @@ extension ServiceDocument {
           "type": [
            "string",
            "null"
+          ]
+         },
+         "attestation": {
+          "oneOf": [
+           {
+            "$ref": "#/components/schemas/Attestation"
+           },
+           {
+            "type": "null"
+           }
           ]
          }
         },
@@ -1785,7 +1873,8 @@ extension ServiceDocument {
          "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
          "expires_at": "2026-11-22T12:00:00Z",
          "idle_ttl": 3600,
-         "connection_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+         "connection_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "device_attestation": "app_attest"
         }
        }
       }
@@ -3291,7 +3380,8 @@ extension ServiceDocument {
            "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
            "app_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
            "created_at": "2026-11-22T12:00:00Z",
-           "last_used_at": "2026-11-22T12:00:00Z"
+           "last_used_at": "2026-11-22T12:00:00Z",
+           "device_attestation": "none"
           }
          ],
          "sign_ins": [
@@ -7959,6 +8049,7 @@ extension ServiceDocument {
          "iat": 1795262400,
          "client_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
          "assurance": "barcode",
+         "device_attestation": "app_attest",
          "cnf": {
           "x5t#S256": "BSAOM_xY1nz7r1sZ5u7nTwq0w3J2m5vQe9kPzA8dLrE"
          }
@@ -11078,7 +11169,8 @@ extension ServiceDocument {
       "enum": [
        "open",
        "provider",
-       "captcha"
+       "captcha",
+       "attested"
       ]
      },
      "limits": {
@@ -11253,6 +11345,16 @@ extension ServiceDocument {
      "connection_id": {
       "type": "string",
       "format": "uuid"
+     },
+     "device_attestation": {
+      "type": "string",
+      "enum": [
+       "none",
+       "app_attest",
+       "android_tee",
+       "android_strongbox"
+      ],
+      "description": "What the maker of the device attested about its key"
      }
     },
     "required": [
@@ -11263,7 +11365,8 @@ extension ServiceDocument {
      "device_id",
      "expires_at",
      "idle_ttl",
-     "connection_id"
+     "connection_id",
+     "device_attestation"
     ]
    },
    "ListedSession": {
@@ -11443,6 +11546,16 @@ extension ServiceDocument {
        "credential"
       ]
      },
+     "device_attestation": {
+      "type": "string",
+      "enum": [
+       "none",
+       "app_attest",
+       "android_tee",
+       "android_strongbox"
+      ],
+      "description": "What the maker of the device attested about its key"
+     },
      "cnf": {
       "type": "object",
       "properties": {
@@ -11467,6 +11580,7 @@ extension ServiceDocument {
      "iat",
      "client_id",
      "assurance",
+     "device_attestation",
      "cnf"
     ]
    },
@@ -12671,6 +12785,16 @@ extension ServiceDocument {
         "last_used_at": {
          "type": "string",
          "format": "date-time"
+        },
+        "device_attestation": {
+         "type": "string",
+         "enum": [
+          "none",
+          "app_attest",
+          "android_tee",
+          "android_strongbox"
+         ],
+         "description": "What the maker of the device attested about its key"
         }
        },
        "required": [
@@ -12678,7 +12802,8 @@ extension ServiceDocument {
         "device_id",
         "app_id",
         "created_at",
-        "last_used_at"
+        "last_used_at",
+        "device_attestation"
        ]
       }
      },
@@ -14375,6 +14500,69 @@ extension ServiceDocument {
      "user_id",
      "online",
      "last_seen"
+    ]
+   },
+   "Attestation": {
+    "description": "A proof of where the key is. The text whose SHA-256 the device attests is countersign-attest-v1, the challenge, and the base64url of the SHA-256 of the request's SubjectPublicKeyInfo (android_key: the wished device id), with a line feed between them.",
+    "oneOf": [
+     {
+      "type": "object",
+      "properties": {
+       "kind": {
+        "const": "app_attest"
+       },
+       "challenge": {
+        "type": "string"
+       },
+       "key_id": {
+        "type": "string",
+        "contentEncoding": "base64"
+       },
+       "object": {
+        "type": "string",
+        "contentEncoding": "base64",
+        "description": "What attestKey returned"
+       },
+       "assertion": {
+        "type": "string",
+        "contentEncoding": "base64",
+        "description": "At a renewal in place of object: what generateAssertion returned"
+       }
+      },
+      "required": [
+       "kind",
+       "challenge",
+       "key_id"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "object",
+      "properties": {
+       "kind": {
+        "const": "android_key"
+       },
+       "challenge": {
+        "type": "string"
+       },
+       "chain": {
+        "type": "array",
+        "items": {
+         "type": "string",
+         "contentEncoding": "base64"
+        },
+        "minItems": 2,
+        "maxItems": 10,
+        "description": "Certificates in DER, that of the key first"
+       }
+      },
+      "required": [
+       "kind",
+       "challenge",
+       "chain"
+      ],
+      "additionalProperties": false
+     }
     ]
    }
   }

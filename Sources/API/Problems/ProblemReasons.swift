@@ -86,8 +86,9 @@ extension ProblemReason {
             .keyRevoked, "the key was revoked, or the device is banned",
             "Make a new key. If that is refused too, the device is banned."),
         ofCertificationRequest(
-            .gate, "the enrolment token or the captcha is missing, used before or not valid",
-            "Send what the service requires: `GET /` names it as `certification_gate`. Get a new enrolment token or captcha.",
+            .gate, "the enrolment token, the captcha or the attestation is missing, used before or not valid",
+            "Send what the service requires: `GET /` names it as `certification_gate`. Get a new enrolment "
+                + "token, captcha or challenge.",
             #","enrolment_token":"<enrolment token>""#),
     ]
 

@@ -8,6 +8,8 @@ import NIOCore
 /// The members of a request's JSON object. Each is read once; members that remain are unknown and refused.
 struct JSONBodyDecoder {
     private var rest: [JSONMember]
+    /// The path of the object in the body, such as `attestation.`; empty for the body itself.
+    private var path = ""
 
     /// Parses a body.
     ///
@@ -25,7 +27,7 @@ struct JSONBodyDecoder {
 
     /// A required member; `null` is refused.
     mutating func string(_ name: String) throws(Refusal) -> String {
-        guard let text = try optionalString(name) else { throw Refusal.memberMissing(name) }
+        guard let text = try optionalString(name) else { throw Refusal.memberMissing(path + name) }
         return text
     }
 
@@ -33,8 +35,8 @@ struct JSONBodyDecoder {
     mutating func optionalString(_ name: String) throws(Refusal) -> String? {
         switch try take(name) {
         case nil, .null: return nil
-        case .string(let text): return try Self.storable(text, name)
-        default: throw Refusal.memberMustBe("a string", name)
+        case .string(let text): return try Self.storable(text, path + name)
+        default: throw Refusal.memberMustBe("a string", path + name)
         }
     }
 
@@ -42,21 +44,35 @@ struct JSONBodyDecoder {
     mutating func nullableString(_ name: String) throws(Refusal) -> String? {
         switch try value(name) {
         case .null: return nil
-        case .string(let text): return try Self.storable(text, name)
-        default: throw Refusal.memberMustBe("a string or null", name)
+        case .string(let text): return try Self.storable(text, path + name)
+        default: throw Refusal.memberMustBe("a string or null", path + name)
         }
     }
 
     /// Refuses U+0000: no database stores it in a text, and no member needs it.
-    private static func storable(_ text: String, _ name: String) throws(Refusal) -> String {
-        guard !text.utf8.contains(0) else { throw Refusal.memberWithNull(name) }
+    private static func storable(_ text: String, _ path: String) throws(Refusal) -> String {
+        guard !text.utf8.contains(0) else { throw Refusal.memberWithNull(path) }
         return text
     }
 
     mutating func value(_ name: String) throws(Refusal) -> JSONValue {
-        guard let value = try take(name) else { throw Refusal.memberMissing(name) }
+        guard let value = try take(name) else { throw Refusal.memberMissing(path + name) }
         return value
     }
+
+    /// The members of an optional member that is an object. Reject its unknown ones too.
+    mutating func optionalObject(_ name: String) throws(Refusal) -> JSONBodyDecoder? {
+        switch try take(name) {
+        case nil, .null: return nil
+        case .object(let members):
+            var decoder = JSONBodyDecoder(members)
+            decoder.path = "\(path)\(name)."
+            return decoder
+        default: throw Refusal.memberMustBe("an object", path + name)
+        }
+    }
+
+    private init(_ members: [JSONMember]) { rest = members }
 
     mutating func optionalValue(_ name: String) throws(Refusal) -> JSONValue? { try take(name) }
 
@@ -65,7 +81,7 @@ struct JSONBodyDecoder {
 
     func rejectUnknown() throws(Refusal) {
         if let unknown = rest.first {
-            throw Refusal.memberUnknown(unknown.name.prefix(64))
+            throw Refusal.memberUnknown(path + unknown.name.prefix(64))
         }
     }
 

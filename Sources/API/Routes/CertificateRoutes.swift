@@ -32,12 +32,19 @@ package struct CertificateRoutes: Sendable {
             let wanted = Service.DeviceRequest(
                 csr: try members.string("csr"), presenceKey: try members.optionalString("presence_key"),
                 enrolmentToken: try members.optionalString("enrolment_token"),
-                captcha: try members.optionalString("captcha"), address: context.addressKey)
+                captcha: try members.optionalString("captcha"), attestation: try members.optionalAttestation(),
+                address: context.addressKey)
             try members.rejectUnknown()
             var response = answer(try await service.certifyDevice(wanted, verifyCaptcha: verifyCaptcha))
             // The device's next connection is mutual TLS.
             response.headers[.connection] = "close"
             return response
+        }
+        router.post("attestation-challenges", cost: .free) { _, _ in
+            let (challenge, expiresAt) = service.issueAttestationChallenge()
+            return .json(
+                status: .created,
+                ["challenge": .string(challenge), "expires_at": .string(expiresAt.rfc3339)])
         }
         router.get("certificates/authority", cost: .free) { _, _ in
             Response(
@@ -66,12 +73,15 @@ package struct CertificateRoutes: Sendable {
         router.post("certificates/renewal", cost: .write) { request, context in
             let bytes = try await request.bytes(upTo: service.policy[\.requests].maximumBody)
             var csr: String?
+            var evidence: Service.AttestationEvidence?
             if !bytes.isEmpty {
                 var members = try request.members(bytes)
                 csr = try members.optionalString("csr")
+                evidence = try members.optionalAttestation()
                 try members.rejectUnknown()
             }
-            return answer(try await service.renewCertificate(csr: csr, on: try context.connection))
+            return answer(
+                try await service.renewCertificate(csr: csr, evidence: evidence, on: try context.connection))
         }
         router.delete("certificates/current", cost: .write) { _, context in
             try await service.revokeOwnCertificate(of: try context.connection)

@@ -7,7 +7,7 @@ import Operations
 /// Bodies that routes and fast path share. Only a provider's own values may need escaping in JSON.
 extension ByteBuffer {
     /// Writes a session as in `GET /sessions/current`.
-    mutating func writeSession(_ session: Session, on connection: ConnectionID, policy: SessionPolicy) {
+    mutating func writeSession(_ session: Session, on connection: ClientConnection, policy: SessionPolicy) {
         writeStaticString("{\"session_id\":\"")
         writeIdentifier(session.id)
         writeStaticString("\",\"state\":\"")
@@ -23,7 +23,9 @@ extension ByteBuffer {
         writeStaticString("\",\"idle_ttl\":")
         writeString(String(Int64(policy.idleLifetime)))
         writeStaticString(",\"connection_id\":\"")
-        writeIdentifier(connection)
+        writeIdentifier(connection.id)
+        writeStaticString("\",\"device_attestation\":\"")
+        writeString(connection.attestation.rawValue)
         writeStaticString("\"}")
     }
 
@@ -55,6 +57,8 @@ extension ByteBuffer {
         writeIdentifier(session.applicationID)
         writeStaticString("\",\"assurance\":\"")
         writeString(found.assurance.rawValue)
+        writeStaticString("\",\"device_attestation\":\"")
+        writeString(found.attestation.rawValue)
         writeStaticString("\",\"cnf\":{\"x5t#S256\":\"")
         writeString(session.thumbprint.base64URL)
         writeStaticString("\"}")

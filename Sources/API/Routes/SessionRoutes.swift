@@ -89,7 +89,7 @@ struct SessionRoutes: Sendable {
 
     /// Writes the body of a response about the session of the request's token.
     func write(_ session: Session, on connection: ClientConnection, to body: inout ByteBuffer) {
-        body.writeSession(session, on: connection.id, policy: service.sessionPolicy)
+        body.writeSession(session, on: connection, policy: service.sessionPolicy)
     }
 
     @Sendable private func listSessions(_ request: Request, _ context: ClientContext) async throws -> Response {

@@ -34,6 +34,7 @@ extension DevicePage {
         var facts = Facts()
         facts.add("Certified", device.summary.createdAt)
         facts.add("User agent", device.summary.userAgent)
+        facts.add("Attested by its maker as", device.summary.attestation.rawValue)
         facts.add("Key that needs the user's presence", device.summary.hasPresenceKey ? "yes" : "no")
         facts.add("Valid certificates", device.summary.certificates)
         facts.add("Open sessions", device.summary.sessions)

@@ -18,11 +18,16 @@ package struct CertificationPolicy: Sendable, Equatable {
     package var captchaURL = ""
     /// The file with the siteverify secret.
     package var captchaSecretFile = ""
+    /// The rules of attestations.
+    package var attestation = AttestationRules()
 
     package init() {}
 }
 
 package extension CertificationPolicy {
+    /// Whether some requests pass by a captcha alone.
+    var requiresCaptcha: Bool { gate == .captcha || (gate == .attested && attestation.fallback == .captcha) }
+
     /// What a requester must pass before the authority signs.
     enum Gate: String, Sendable, CaseIterable {
         case open
@@ -30,5 +35,7 @@ package extension CertificationPolicy {
         case provider
         /// A captcha that the siteverify endpoint accepted.
         case captcha
+        /// A key that the maker of the device attested.
+        case attested
     }
 }

@@ -16,6 +16,8 @@ package struct DeviceCertificate: Sendable, Equatable {
     package let issuedAt: Date
     /// The serial number of the certificate that this one renews.
     package let replaces: String?
+    /// What the maker of the device attested about its key.
+    package let attestation: DeviceAttestation.Level
     /// When it was first shown in a handshake.
     package var firstSeenAt: Date?
     /// When it was revoked and the reason.
@@ -23,7 +25,8 @@ package struct DeviceCertificate: Sendable, Equatable {
 
     package init(
         serial: String, thumbprint: Digest256, deviceID: DeviceID, keyHash: Digest256, notBefore: Date, notAfter: Date,
-        issuedAt: Date, replaces: String?, firstSeenAt: Date?, revoked: Revocation?
+        issuedAt: Date, replaces: String?, attestation: DeviceAttestation.Level = .unattested, firstSeenAt: Date?,
+        revoked: Revocation?
     ) {
         self.serial = serial
         self.thumbprint = thumbprint
@@ -33,6 +36,7 @@ package struct DeviceCertificate: Sendable, Equatable {
         self.notAfter = notAfter
         self.issuedAt = issuedAt
         self.replaces = replaces
+        self.attestation = attestation
         self.firstSeenAt = firstSeenAt
         self.revoked = revoked
     }

@@ -7,6 +7,8 @@ package struct DeviceSummary: Sendable {
     package let createdAt: Date
     /// The user agent that it sent, if any.
     package let userAgent: String?
+    /// What its maker attested.
+    package let attestation: DeviceAttestation.Level
     /// Whether it has a key that can only be used while the user is present.
     package let hasPresenceKey: Bool
     /// Its certificates that are valid now.
@@ -15,11 +17,13 @@ package struct DeviceSummary: Sendable {
     package let sessions: Int
 
     package init(
-        id: DeviceID, createdAt: Date, userAgent: String?, hasPresenceKey: Bool, certificates: Int, sessions: Int
+        id: DeviceID, createdAt: Date, userAgent: String?, attestation: DeviceAttestation.Level, hasPresenceKey: Bool,
+        certificates: Int, sessions: Int
     ) {
         self.id = id
         self.createdAt = createdAt
         self.userAgent = userAgent
+        self.attestation = attestation
         self.hasPresenceKey = hasPresenceKey
         self.certificates = certificates
         self.sessions = sessions

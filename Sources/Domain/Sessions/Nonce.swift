@@ -9,7 +9,7 @@ import Foundation
 package struct Nonce: Sendable, Equatable {
     let randomBytes: [UInt8]
     /// SHA-256 of its bytes. Several texts can encode the same bytes.
-    let digest: Digest256
+    package let digest: Digest256
     /// When it expires, by the store's clock in the spending transaction.
     package let expiresAt: Date
     /// The generation of the key that verified it. It is compared with the store's when the nonce is spent.

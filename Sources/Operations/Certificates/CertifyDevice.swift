@@ -10,10 +10,15 @@ import Tokens
 private struct GrantedRequest: Sendable {
     let request: Service.DeviceRequest
     let presenceKey: VerificationKey?
-    /// The enrolment token, which is not spent yet.
-    let enrolment: EnrolmentToken?
+    let passed: Passed
     /// The request's places in its sender's limits; `nil` without rate limits.
     let places: RateRepository.Places?
+}
+
+/// What met the requirement, and is not spent yet.
+private struct Passed: Sendable {
+    var enrolment: EnrolmentToken?
+    var attestation: VerifiedAttestation?
 }
 
 /// What the store says before a certificate is signed.
@@ -37,16 +42,22 @@ package extension Service {
         let enrolmentToken: String?
         /// The response that the requirement `captcha` needs.
         let captcha: String?
+        /// What proves where the key is.
+        let attestation: AttestationEvidence?
         /// The limit's key for the sender's address.
         let address: String
         /// SHA-256 of the bytes of ``csr``.
         let digest: Digest256
 
-        package init(csr: String, presenceKey: String?, enrolmentToken: String?, captcha: String?, address: String) {
+        package init(
+            csr: String, presenceKey: String?, enrolmentToken: String?, captcha: String?,
+            attestation: AttestationEvidence? = nil, address: String
+        ) {
             self.csr = csr
             self.presenceKey = presenceKey
             self.enrolmentToken = enrolmentToken
             self.captcha = captcha
+            self.attestation = attestation
             self.address = address
             digest = Digest256.of(csr)
         }
@@ -69,15 +80,17 @@ package extension Service {
                 }
             } else { nil }
         let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.presenceKey(pem) }
-        // Before the requirement is checked: the first request may have spent its token or captcha. Without a requirement
-        // the next snapshot is enough.
-        if rules.gate != .open, let repeated = try await read({ try repeated(request, presenceKey, in: $0) }) {
+        // Before the requirement is checked: the first request may have spent its token, captcha or challenge. Without a
+        // requirement the next snapshot is enough.
+        if rules.gate != .open || request.attestation != nil,
+            let repeated = try await read({ try repeated(request, presenceKey, in: $0) })
+        {
             return repeated
         }
         let parsed = try RequestedCertificate(request.csr)
-        let enrolment: EnrolmentToken?
+        let passed: Passed
         do {
-            enrolment = try await pass(rules.gate, request, verifyCaptcha)
+            passed = try await pass(rules, request, parsed, verifyCaptcha)
         } catch {
             // A repetition may have been granted while the requirement was checked.
             if let repeated = try await read({ try repeated(request, presenceKey, in: $0) }) {
@@ -108,7 +121,7 @@ package extension Service {
         case .repeated(let repeated): return repeated
         case .name(let free): isFree = free
         }
-        let granted = GrantedRequest(request: request, presenceKey: presenceKey, enrolment: enrolment, places: places)
+        let granted = GrantedRequest(request: request, presenceKey: presenceKey, passed: passed, places: places)
         if isFree, let wished, let issued = try await issue(parsed, as: wished, granted) { return issued }
         guard let issued = try await issue(parsed, as: environment.newIdentifier(), granted) else {
             throw Refusal.noFreeDeviceID
@@ -159,8 +172,9 @@ package extension Service {
     private func issue(
         _ parsed: RequestedCertificate, as deviceID: DeviceID, _ granted: GrantedRequest
     ) async throws -> CertifiedDevice? {
-        let (request, presenceKey, enrolment) = (granted.request, granted.presenceKey, granted.enrolment)
-        let issued = try signCertificate(parsed.key, deviceID: deviceID, replaces: nil)
+        let (request, presenceKey, passed) = (granted.request, granted.presenceKey, granted.passed)
+        let issued = try signCertificate(
+            parsed.key, deviceID: deviceID, replaces: nil, attestation: passed.attestation?.level ?? .unattested)
         let rules = policy[\.certification]
         let ceiling = ceiling(rules)
         return try await write(inTurn: .certificates) { transaction, events in
@@ -172,7 +186,8 @@ package extension Service {
                     deviceID, userAgent: parsed.userAgent, presenceKey: presenceKey?.pem, at: transaction.now)
             else { return nil }
             if let ceiling { try RateRepository(transaction).count(Self.ceilingKey, limit: ceiling) }
-            if let enrolment {
+            if let attestation = passed.attestation { try record(attestation, of: deviceID, in: transaction) }
+            if let enrolment = passed.enrolment {
                 guard
                     try NonceRepository(transaction).spend(
                         identifier: "enrolment \(enrolment.identifier)", of: enrolment.provider,
@@ -201,37 +216,52 @@ package extension Service {
         }
     }
 
-    /// Checks the certification requirement. An enrolment token is returned and not spent yet.
+    /// Checks the certification requirement. An attestation is verified with any requirement.
     private func pass(
-        _ gate: CertificationPolicy.Gate, _ request: DeviceRequest,
+        _ rules: CertificationPolicy, _ request: DeviceRequest, _ parsed: RequestedCertificate,
         _ verifyCaptcha: (String) async throws -> Bool
-    ) async throws -> EnrolmentToken? {
-        switch gate {
-        case .open: return nil
-        case .captcha:
-            guard let captcha = request.captcha, captcha.utf8.count <= 4096 else {
-                throw Refusal.captchaRequired
-            }
-            guard try await verifyCaptcha(captcha) else {
-                throw Refusal.captchaRejected
-            }
-            return nil
-        case .provider:
-            guard let text = request.enrolmentToken else {
-                throw Refusal.enrolmentTokenRequired
-            }
-            let token: UnverifiedToken
-            do throws(Refusal) {
-                token = try UnverifiedToken(text, refusing: .invalidCSR)
-            } catch {
-                throw Refusal.enrolmentTokenUnreadable(error.detail)
-            }
-            let known = try await caches.providers.find(token.issuer)
-            return try ProviderTokenVerifier(
-                realm: realm, clockSkew: policy[\.identityTokens].clockSkew
-            )
-            .verifyEnrolment(
-                token, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
+    ) async throws -> Passed {
+        var passed = Passed()
+        if let evidence = request.attestation {
+            passed.attestation = try await verifyAttestation(evidence, for: parsed)
+            // It is not asked for anything else, such as the fallback.
+            if rules.gate == .attested { return passed }
         }
+        switch rules.gate {
+        case .open: break
+        case .captcha: try await passCaptcha(request, verifyCaptcha)
+        case .provider: passed.enrolment = try await passEnrolment(request)
+        case .attested:
+            switch rules.attestation.fallback {
+            case .none: throw Refusal.attestationRequired
+            case .captcha: try await passCaptcha(request, verifyCaptcha)
+            case .provider: passed.enrolment = try await passEnrolment(request)
+            }
+        }
+        return passed
+    }
+
+    private func passCaptcha(
+        _ request: DeviceRequest, _ verifyCaptcha: (String) async throws -> Bool
+    ) async throws {
+        guard let captcha = request.captcha, captcha.utf8.count <= 4096 else { throw Refusal.captchaRequired }
+        guard try await verifyCaptcha(captcha) else { throw Refusal.captchaRejected }
+    }
+
+    /// Verifies the enrolment token, which is not spent yet.
+    private func passEnrolment(_ request: DeviceRequest) async throws -> EnrolmentToken {
+        guard let text = request.enrolmentToken else { throw Refusal.enrolmentTokenRequired }
+        let token: UnverifiedToken
+        do throws(Refusal) {
+            token = try UnverifiedToken(text, refusing: .invalidCSR)
+        } catch {
+            throw Refusal.enrolmentTokenUnreadable(error.detail)
+        }
+        let known = try await caches.providers.find(token.issuer)
+        return try ProviderTokenVerifier(
+            realm: realm, clockSkew: policy[\.identityTokens].clockSkew
+        )
+        .verifyEnrolment(
+            token, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
     }
 }

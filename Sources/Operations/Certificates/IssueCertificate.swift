@@ -72,7 +72,9 @@ extension Service {
     }
 
     /// Signs a certificate, which is valid only after it was recorded.
-    func signCertificate(_ key: DevicePublicKey, deviceID: DeviceID, replaces: String?) throws -> CertifiedDevice {
+    func signCertificate(
+        _ key: DevicePublicKey, deviceID: DeviceID, replaces: String?, attestation: DeviceAttestation.Level
+    ) throws -> CertifiedDevice {
         let rules = policy[\.certification]
         let now = environment.now()
         let issued: IssuedCertificate
@@ -90,8 +92,8 @@ extension Service {
         }
         let certificate = DeviceCertificate(
             serial: issued.serial, thumbprint: thumbprint, deviceID: deviceID, keyHash: keyHash,
-            notBefore: issued.notBefore, notAfter: issued.notAfter, issuedAt: now, replaces: replaces, firstSeenAt: nil,
-            revoked: nil)
+            notBefore: issued.notBefore, notAfter: issued.notAfter, issuedAt: now, replaces: replaces,
+            attestation: attestation, firstSeenAt: nil, revoked: nil)
         return CertifiedDevice(
             certificatePEM: issued.pem, chainPEM: keys.authority.chainPEM, certificate: certificate,
             authority: keys.authority.id)
@@ -105,6 +107,7 @@ extension Service {
         try CertificateRepository(transaction).insert(
             issued.certificate, subjectPublicKeyInfo: subjectPublicKeyInfo, authority: issued.authority)
         events.record(
-            .certificateIssued(serial: issued.certificate.serial), by: "device \(issued.certificate.deviceID)")
+            .certificateIssued(serial: issued.certificate.serial, issued.certificate.attestation),
+            by: "device \(issued.certificate.deviceID)")
     }
 }

@@ -12,15 +12,16 @@ package extension Administration {
     /// - Parameters:
     ///   - cursor: the id of the last device on the previous page.
     ///   - user: a user with a stored session on the devices, open or not; `nil` for all devices.
+    ///   - attestation: what the makers of the devices attested; `nil` for any.
     /// - Throws: `Refusal` `not_found` for a user, or for a cursor that no longer exists.
     func listDevices(
-        limit: Int, after cursor: String? = nil, user: String? = nil
+        limit: Int, after cursor: String? = nil, user: String? = nil, attestation: DeviceAttestation.Level? = nil
     ) async throws -> [DeviceSummary] {
         try await read(.manage) { transaction in
             let devices = DeviceRepository(transaction)
-            guard let user else { return try devices.list(limit: limit, after: cursor) }
+            guard let user else { return try devices.list(attestation, limit: limit, after: cursor) }
             return try devices.list(
-                of: UserSummary.find(user, in: transaction).user.id, limit: limit, after: cursor)
+                of: UserSummary.find(user, in: transaction).user.id, attestation, limit: limit, after: cursor)
         }
     }
 

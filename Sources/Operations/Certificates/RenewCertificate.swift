@@ -9,9 +9,14 @@ package extension Service {
     /// Renews the certificate of a connection: same device, same or new key. The old certificate is superseded at the
     /// first use of the new one.
     ///
-    /// - Parameter csr: contains a new key; `nil` keeps the present key.
+    /// - Parameters:
+    ///   - csr: contains a new key; `nil` keeps the present key.
+    ///   - evidence: proves where the new key is. A new key of a device that attested the present one needs it, if the gate
+    ///     is `attested`.
     /// - Throws: `Refusal` `conflict` before two thirds of the lifetime, `invalid_csr`, `rate_limited`, `unavailable`.
-    func renewCertificate(csr: String?, on connection: ClientConnection) async throws -> CertifiedDevice {
+    func renewCertificate(
+        csr: String?, evidence: AttestationEvidence? = nil, on connection: ClientConnection
+    ) async throws -> CertifiedDevice {
         guard let present = connection.certificate?.certificate else {
             throw Refusal.connectionWithoutCertificate
         }
@@ -19,23 +24,41 @@ package extension Service {
             throw Refusal.renewalNotDue(until: present.renewAfter)
         }
         let key: DevicePublicKey
+        var attestation: VerifiedAttestation?
         if let csr {
-            key = try RequestedCertificate(csr).key
+            let request = try RequestedCertificate(csr)
+            key = request.key
+            if let evidence {
+                attestation = try await verifyAttestation(evidence, for: request, renewing: present.deviceID)
+            }
         } else {
+            guard evidence == nil else { throw Refusal.attestationWithoutRequest }
             let bytes = try await read {
                 try CertificateRepository($0).subjectPublicKeyInfo(serial: present.serial)
             }
             key = try DevicePublicKey(subjectPublicKeyInfo: bytes ?? [])
         }
-        let issued = try signCertificate(key, deviceID: present.deviceID, replaces: present.serial)
+        // The mark is that of the key.
+        let isKept = Digest256(key.keyHash) == present.keyHash
+        let level = attestation?.level ?? (isKept ? present.attestation : .unattested)
+        if policy[\.certification].gate == .attested, present.attestation != .unattested, level == .unattested {
+            throw Refusal.attestationRequired
+        }
+        let issued = try signCertificate(
+            key, deviceID: present.deviceID, replaces: present.serial, attestation: level)
         let perDay = rateLimiting == .on ? policy[\.certification].renewalsPerDay : nil
-        try await write { transaction, events in
+        try await write { [attestation] transaction, events in
             let records = CertificateRepository(transaction)
             guard let now = try records.find(serial: present.serial), now.revoked == nil else {
                 throw Refusal.certificateRevokedOrSuperseded
             }
             try RefuseBanned.requireUnbanned(present.deviceID, in: transaction)
             try requireUnusedKey(key, by: present.deviceID, in: transaction)
+            if let attestation {
+                try record(attestation, of: present.deviceID, in: transaction)
+            } else if level == .unattested {
+                try DeviceAttestationRepository(transaction).remove(of: present.deviceID)
+            }
             // Only issued certificates are counted. A device whose requests are refused has gained nothing.
             if let perDay {
                 try RateRepository(transaction).countExactly(

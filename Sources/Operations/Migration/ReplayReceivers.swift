@@ -3,13 +3,14 @@ import Domain
 import Foundation
 import Repositories
 
-/// Removes webhooks, streams of security events, URLs of backends and origins of apps that providers have removed since a copy of the
-/// store was made. They may belong to others by now.
+/// Removes webhooks, streams of security events, URLs of backends, and origins and attested apps that were removed since a
+/// copy of the store was made. They may belong to others by now.
 struct ReplayReceivers: Sendable {
     private let webhooks: [ProviderID: String]
     private let streams: [EventStreamID: EventStream]
     private let resources: [ProviderResource]
     private let origins: Set<AppOrigin>
+    private let attestedApps: [ApplicationID: [AttestedApp]]
 
     /// Reads the receivers of the replaced store.
     init(of transaction: any Transaction) throws {
@@ -18,6 +19,10 @@ struct ReplayReceivers: Sendable {
         streams = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
         resources = try ProviderResourceRepository(transaction).all()
         origins = Set(try WalletOriginRepository(transaction).all())
+        attestedApps = try Dictionary(
+            uniqueKeysWithValues: Self.applications(transaction).map {
+                ($0.id, try AttestedAppRepository(transaction).list(of: $0.id))
+            })
     }
 
     /// A receiver that was removed again.
@@ -31,7 +36,7 @@ struct ReplayReceivers: Sendable {
     /// since are lost.
     func callAsFunction(in transaction: any Transaction) throws -> [Removal] {
         try removeWebhooks(transaction) + removeStreams(transaction) + removeResources(transaction)
-            + removeOrigins(transaction)
+            + removeOrigins(transaction) + removeAttestedApps(transaction)
     }
 
     private func removeWebhooks(_ transaction: any Transaction) throws -> [Removal] {
@@ -65,13 +70,29 @@ struct ReplayReceivers: Sendable {
     }
 
     private func removeOrigins(_ transaction: any Transaction) throws -> [Removal] {
-        let (records, providers) = (WalletOriginRepository(transaction), ProviderRepository(transaction))
-        return try providers.list().flatMap { try providers.listApplications(of: $0.id) }.flatMap { app in
+        let records = WalletOriginRepository(transaction)
+        return try Self.applications(transaction).flatMap { app in
             try records.list(of: app.id).filter { !origins.contains($0) }.map { entry in
                 _ = try records.remove(entry)
                 return Removal(provider: app.providerID, what: "origin \(entry.origin.text)")
             }
         }
+    }
+
+    private func removeAttestedApps(_ transaction: any Transaction) throws -> [Removal] {
+        let records = AttestedAppRepository(transaction)
+        return try Self.applications(transaction).flatMap { app in
+            let present = attestedApps[app.id] ?? []
+            return try records.list(of: app.id).filter { !present.contains($0) }.map { entry in
+                _ = try records.remove(entry, of: app.id)
+                return Removal(provider: app.providerID, what: "attested app \(entry.text)")
+            }
+        }
+    }
+
+    private static func applications(_ transaction: any Transaction) throws -> [Application] {
+        let providers = ProviderRepository(transaction)
+        return try providers.list().flatMap { try providers.listApplications(of: $0.id) }
     }
 
     private func removeResources(_ transaction: any Transaction) throws -> [Removal] {

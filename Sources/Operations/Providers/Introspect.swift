@@ -13,6 +13,8 @@ package extension Service {
         package let expiresAt: Date
         /// How far the session's user is verified.
         package let assurance: Assurance
+        /// What the maker of its device attested.
+        package let attestation: DeviceAttestation.Level
         /// What a card or a wallet proved, if the caller may read it.
         package let verifiedClaims: VerifiedClaims?
     }
@@ -40,8 +42,11 @@ package extension Service {
             )
         }
         guard let session else { return nil }
+        // It is in memory from now on, and so is the next introspection of the session.
+        let certificate = try await caches.certificates.find(session.thumbprint)
         if let level { caches.levels.remember(level, of: session.userID, since: mark) }
-        return introspection(of: session, level ?? AssuranceLevel(.none, until: nil), proved, ages)
+        return introspection(
+            of: session, level ?? AssuranceLevel(.none, until: nil), certificate, proved, ages)
     }
 
     /// Introspects a session token from memory alone; `nil` if the call above must decide.
@@ -51,13 +56,15 @@ package extension Service {
         guard let session = caches.sessions.known(tokenHash)?.session, session.providerID == caller,
             let level = caches.levels.known(session.userID),
             // The claims that a card or a wallet proved are in the store.
-            level.value(at: environment.now()) < .barcode, !level.hasAgeProof
+            level.value(at: environment.now()) < .barcode, !level.hasAgeProof,
+            let certificate = caches.certificates.known(session.thumbprint), !certificate.isInDoubt
         else { return nil }
-        return introspection(of: session, level, nil, nil)
+        return introspection(of: session, level, certificate, nil, nil)
     }
 
     private func introspection(
-        of session: Session, _ level: AssuranceLevel, _ proved: AuthenticatedUser?, _ ages: ProvenAges?
+        of session: Session, _ level: AssuranceLevel, _ certificate: CachedCertificate?,
+        _ proved: AuthenticatedUser?, _ ages: ProvenAges?
     ) -> Introspection? {
         let policy = policy[\.sessions]
         let now = environment.now()
@@ -65,6 +72,7 @@ package extension Service {
         let assurance = level.value(at: now)
         return Introspection(
             session: session, expiresAt: session.expiry(policy: policy), assurance: assurance,
+            attestation: certificate?.certificate.attestation ?? .unattested,
             verifiedClaims: VerifiedClaims(
                 proved, ages: ages, assurance: assurance, on: CalendarDate(utcDayOf: now)))
     }

@@ -78,7 +78,7 @@ package extension Service {
             basis = try await readBasis(of: session, for: request.targets, withClaims: request.wantsClaims)
         }
         let algorithm = try await caches.providers.find(session.providerID)?.provider.tokenAlgorithm ?? .rs256
-        return try sign(session, basis, confirmation, by: algorithm)
+        return try sign(session, basis, confirmation, connection.attestation, by: algorithm)
     }
 
     /// Signs a token from memory alone; `nil` if the call would be refused or needs the store. Then
@@ -94,7 +94,7 @@ package extension Service {
             // Last, so that a request is counted once, here or by the call above.
             (try? countExchange(connection)) != nil
         else { return nil }
-        return try? sign(session, basis, .certificate, by: provider.tokenAlgorithm)
+        return try? sign(session, basis, .certificate, connection.attestation, by: provider.tokenAlgorithm)
     }
 
     /// Each token costs a signature, which takes many times as long as a check.
@@ -107,7 +107,7 @@ package extension Service {
 
     private func sign(
         _ session: Session, _ basis: Basis, _ confirmation: SessionAccessToken.Confirmation,
-        by algorithm: AccessTokenAlgorithm
+        _ attestation: DeviceAttestation.Level, by algorithm: AccessTokenAlgorithm
     ) throws -> ExchangedToken {
         let now = environment.now()
         let claims = VerifiedClaims(
@@ -116,7 +116,8 @@ package extension Service {
         let lifetime = min(policy[\.accessTokens].sessionLifetime, end.timeIntervalSince(now))
         let token = SessionAccessToken(
             issuer: urls.issuer, session: session, audience: basis.audience, assurance: basis.assurance,
-            confirmation: confirmation, verifiedClaims: claims, identifier: environment.newUUID(),
+            attestation: attestation, confirmation: confirmation, verifiedClaims: claims,
+            identifier: environment.newUUID(),
             issuedAt: now,
             expiresAt: now.addingTimeInterval(lifetime))
         return ExchangedToken(

@@ -18,8 +18,10 @@ struct AuditedAct: Sendable {
 
 /// Acts without other consequences. Those with consequences are in ``Consequence``.
 extension AuditedAct {
-    static func certificateIssued(serial: String) -> Self {
-        Self(.certificateIssued, AuditSubject(.certificate, serial))
+    static func certificateIssued(serial: String, _ attestation: DeviceAttestation.Level) -> Self {
+        Self(
+            .certificateIssued, AuditSubject(.certificate, serial),
+            attestation == .unattested ? nil : "attested as \(attestation.rawValue)")
     }
 
     static func webhookSet(_ id: ProviderID, by key: ProviderKeyID) -> Self {

@@ -54,20 +54,25 @@ package struct Service: Sendable {
     let readKeySet: KeySetReader.Read
     /// What verifies wallets; `nil` if the service accepts none.
     let wallet: Wallet?
+    /// Verifies attestations of keys, with the roots of the devices' makers.
+    let attestation: AttestationVerifier
 
     /// Makes a service of its parts.
     ///
     /// - Parameters:
     ///   - invalidator: keeps the node's caches consistent with the store.
     ///   - wallet: what verifies wallets.
+    ///   - attestation: verifies attestations of keys.
     ///   - readKeySet: fetches the key set of an issuer; by default no issuer can be reached.
     package init(
         realm: String, urls: ServiceURLs, keys: ServiceKeys, rateLimiting: RateLimiting, node: ServingNode,
         invalidator: CacheInvalidator, development: DevelopmentMode? = nil, wallet: Wallet? = nil,
+        attestation: AttestationVerifier = .published,
         readKeySet: @escaping KeySetReader.Read = { _ in .failed(reason: "this process reads no issuer") }
     ) {
         self.readKeySet = readKeySet
         self.wallet = wallet
+        self.attestation = attestation
         self.realm = realm
         self.urls = urls
         self.keys = keys

@@ -19,8 +19,8 @@ package struct PersonalExport: Sendable, Confidential {
     let cards: [(entry: IdentityCardRepository.Entry, facts: CardFacts?)]
     /// The ages that the user's wallet proved.
     let ages: ProvenAges?
-    /// The sessions that have not ended.
-    let sessions: [Session]
+    /// The sessions that have not ended, and what was attested about their devices.
+    let sessions: [(Session, DeviceAttestation.Level)]
     /// The newest attempts to sign in.
     let signIns: [SignInAttempt]
     /// The user's requests to others, in the user's words, and others' requests to the user.
@@ -61,7 +61,9 @@ package struct PersonalExport: Sendable, Confidential {
                 ($0, try SealedCard.facts(of: $0, keys: keys, in: transaction))
             },
             ages: try AgeProofRepository(transaction, keys: keys).find(user.id),
-            sessions: try SessionRepository(transaction).listOpen(.user(user.id)),
+            sessions: try SessionRepository(transaction).listOpen(.user(user.id)).map { session in
+                (session, try DeviceAttestationRepository(transaction).level(of: session.deviceID))
+            },
             signIns: try SignInRecordRepository(transaction).list(of: user.id, after: .start, limit: 1000),
             authorizations: authorizations,
             blocked: try BlockRepository(transaction).list(of: user.id),
@@ -93,7 +95,7 @@ package extension PersonalExport {
             "identity_verified_at": text(proved?.identityVerifiedAt?.rfc3339),
             "suspended": text(proved?.suspended?.rawValue),
             "age_proof": ages.map(Self.json) ?? .null,
-            "cards": .array(cards.map { Self.json($0) }), "sessions": .array(sessions.map { Self.json($0) }),
+            "cards": .array(cards.map { Self.json($0) }), "sessions": .array(sessions.map { Self.json($0, $1) }),
             "sign_ins": .array(signIns.map { Self.json($0) }),
             "authorizations": .array(authorizations.map { Self.json($0.0, $0.1, to: $0.2?.to, event: $0.2?.eventID) }),
             "blocked": .array(blocked.map { .string($0.description) }),
@@ -139,11 +141,11 @@ package extension PersonalExport {
         ])
     }
 
-    private static func json(_ session: Session) -> JSONValue {
+    private static func json(_ session: Session, _ attestation: DeviceAttestation.Level) -> JSONValue {
         .object([
             "id": text(session.id.description), "device_id": text(session.deviceID.description),
             "app_id": text(session.applicationID.description), "created_at": text(session.createdAt.rfc3339),
-            "last_used_at": text(session.lastUsedAt.rfc3339),
+            "last_used_at": text(session.lastUsedAt.rfc3339), "device_attestation": text(attestation.rawValue),
         ])
     }
 

@@ -11,11 +11,12 @@ package struct CertificateRepository {
     static let columns = Table<DeviceCertificate>(
         "certificates",
         {
-            serial, thumbprint, device, keyHash, notBefore, notAfter, issuedAt, replaces, firstSeenAt, revokedAt, reason
-            in
+            serial, thumbprint, device, keyHash, notBefore, notAfter, issuedAt, replaces, attestation, firstSeenAt,
+            revokedAt, reason in
             DeviceCertificate(
                 serial: serial, thumbprint: thumbprint, deviceID: device, keyHash: keyHash, notBefore: notBefore,
-                notAfter: notAfter, issuedAt: issuedAt, replaces: replaces, firstSeenAt: firstSeenAt,
+                notAfter: notAfter, issuedAt: issuedAt, replaces: replaces, attestation: attestation,
+                firstSeenAt: firstSeenAt,
                 revoked: revokedAt.flatMap { at in reason.map { .init(at: at, reason: $0) } })
         },
         Field("serial", \.serial),
@@ -26,6 +27,7 @@ package struct CertificateRepository {
         Field("not_after", \.notAfter),
         Field("issued_at", \.issuedAt),
         Field("replaces", \.replaces),
+        Field("attestation", \.attestation),
         Field("first_seen_at", \.firstSeenAt),
         Field("revoked_at", \.revoked?.at),
         Field("revocation_reason", \.revoked?.reason))

@@ -29,6 +29,7 @@ package extension DeviceRepository {
 
     private static let line = ColumnTuple(
         Column<DeviceID>("id"), Column<Date>("created_at"), Column<String?>("user_agent"),
+        Column<DeviceAttestation.Level?>("(SELECT level FROM device_attestations WHERE device_id = devices.id)"),
         Column<Bool>("CASE WHEN presence_key IS NULL THEN 0 ELSE 1 END"),
         Column<Int>(
             """
@@ -43,24 +44,44 @@ package extension DeviceRepository {
 
     private static let newest = NewestFirst(table: "devices", key: "id", time: "created_at")
 
+    /// The condition for devices with an attestation; empty for any.
+    private static func has(_ attestation: DeviceAttestation.Level?) -> String {
+        switch attestation {
+        case nil: ""
+        case .unattested: "NOT EXISTS (SELECT 1 FROM device_attestations a WHERE a.device_id = devices.id) AND"
+        // The word is one of ours, not the caller's.
+        case let level?:
+            """
+            EXISTS (SELECT 1 FROM device_attestations a WHERE a.device_id = devices.id AND a.level = '\(level.rawValue)')
+            AND
+            """
+        }
+    }
+
     /// The newest devices.
     ///
-    /// - Parameter cursor: the id of the last device of the previous page; `nil` for the first page.
+    /// - Parameters:
+    ///   - attestation: what the makers of the devices attested; `nil` for any.
+    ///   - cursor: the id of the last device of the previous page; `nil` for the first page.
     /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
-    func list(limit: Int, after cursor: String? = nil) throws -> [DeviceSummary] {
+    func list(
+        _ attestation: DeviceAttestation.Level? = nil, limit: Int, after cursor: String? = nil
+    ) throws -> [DeviceSummary] {
         let page = Self.newest.page(from: 3)
         return try transaction.query(
-            "SELECT \(Self.line) FROM devices WHERE \(page.condition) \(page.order) LIMIT $2",
+            "SELECT \(Self.line) FROM devices WHERE \(Self.has(attestation)) \(page.condition) \(page.order) LIMIT $2",
             [.time(transaction.now), Value(limit)] + Self.newest.place(behind: cursor, in: transaction)
         ).map(Self.summary)
     }
 
-    /// The newest devices with a present or past session of a user; pages as in ``list(limit:after:)``.
-    func list(of user: UserID, limit: Int, after cursor: String? = nil) throws -> [DeviceSummary] {
+    /// The newest devices with a present or past session of a user; pages as in ``list(_:limit:after:)``.
+    func list(
+        of user: UserID, _ attestation: DeviceAttestation.Level? = nil, limit: Int, after cursor: String? = nil
+    ) throws -> [DeviceSummary] {
         let page = Self.newest.page(from: 4)
         return try transaction.query(
             """
-            SELECT \(Self.line) FROM devices WHERE id IN (
+            SELECT \(Self.line) FROM devices WHERE \(Self.has(attestation)) id IN (
                 SELECT s.device_id FROM sessions s WHERE s.user_id = $3 AND \(GenerationRepository.wasOpened("s")))
                 AND \(page.condition)
             \(page.order) LIMIT $2
@@ -77,9 +98,10 @@ package extension DeviceRepository {
     }
 
     private static func summary(_ row: Row) throws -> DeviceSummary {
-        let (id, createdAt, userAgent, hasPresenceKey, certificates, sessions) = try line.read(row)
+        let (id, createdAt, userAgent, attestation, hasPresenceKey, certificates, sessions) = try line.read(row)
         return DeviceSummary(
-            id: id, createdAt: createdAt, userAgent: userAgent, hasPresenceKey: hasPresenceKey,
+            id: id, createdAt: createdAt, userAgent: userAgent, attestation: attestation ?? .unattested,
+            hasPresenceKey: hasPresenceKey,
             certificates: certificates, sessions: sessions)
     }
 

@@ -27,6 +27,7 @@ extension Schema {
             not_after BIGINT NOT NULL,
             issued_at BIGINT NOT NULL,
             replaces TEXT,
+            attestation TEXT NOT NULL DEFAULT 'none',
             first_seen_at BIGINT,
             revoked_at BIGINT,
             revocation_reason TEXT,
@@ -75,6 +76,25 @@ extension Schema {
         """,
         "CREATE INDEX recent_certifications_by_serial ON recent_certifications (serial)",
         "CREATE INDEX recent_certifications_by_expiry ON recent_certifications (expires_at)",
+        // What the makers of devices attested. `key_id`, `public_key`, `counter` and `environment` are those of App Attest.
+        // `serials` are those of an Android key's chain, with spaces between them.
+        """
+        CREATE TABLE device_attestations (
+            device_id TEXT NOT NULL PRIMARY KEY REFERENCES devices (id) ON DELETE CASCADE,
+            kind TEXT NOT NULL,
+            level TEXT NOT NULL,
+            app TEXT NOT NULL,
+            key_id BYTEA UNIQUE,
+            public_key BYTEA,
+            counter BIGINT,
+            environment TEXT,
+            serials TEXT,
+            patch_level BIGINT,
+            attested_at BIGINT NOT NULL,
+            CHECK ((kind = 'app_attest') = (key_id IS NOT NULL)),
+            CHECK ((kind = 'android_key') = (serials IS NOT NULL))
+        )
+        """,
         // Users whose providers must still be notified of a revoked certificate.
         """
         CREATE TABLE certificate_notices (

@@ -87,6 +87,14 @@ extension Schema {
             PRIMARY KEY (application_id, origin)
         )
         """,
+        // The apps of Apple's platforms and of Android whose devices may attest their keys.
+        """
+        CREATE TABLE attested_apps (
+            application_id TEXT NOT NULL REFERENCES applications (id),
+            app TEXT NOT NULL,
+            PRIMARY KEY (application_id, app)
+        )
+        """,
         """
         CREATE TABLE provider_webhooks (
             provider_id TEXT NOT NULL PRIMARY KEY REFERENCES providers (id),

@@ -53,6 +53,17 @@ package extension NonceRepository {
         guard try SessionRepository(transaction).insertEnded(spent) else { throw Refusal.nonceUsed }
     }
 
+    /// Spends a nonce that no session opens or holds; `false` if it was spent before.
+    ///
+    /// - Parameter purpose: the word under which it is remembered, so that it is of no other use.
+    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired`, `unavailable` after a restore while this
+    ///   process ran.
+    func spend(_ nonce: Nonce, for purpose: String) throws -> Bool {
+        let generation: String? = try transaction.value("SELECT \(Self.generation)")
+        try require(nonce, generation: generation ?? "")
+        return try spend("\(purpose) \(nonce.digest.base64URL)", until: nonce.expiresAt)
+    }
+
     /// Refuses a nonce that has expired, one that expires after its row would be deleted, and one of a process that
     /// missed a restore.
     ///

@@ -13,6 +13,8 @@ package struct SessionAccessToken: Sendable {
     let audience: String
     /// The user's level of assurance (`acr`).
     let assurance: Assurance
+    /// What the maker of the session's device attested.
+    let attestation: DeviceAttestation.Level
     let confirmation: Confirmation
     /// The facts that a card proved, if the request asked for them.
     let verifiedClaims: VerifiedClaims?
@@ -21,13 +23,15 @@ package struct SessionAccessToken: Sendable {
     let expiresAt: Date
 
     package init(
-        issuer: String, session: Session, audience: String, assurance: Assurance, confirmation: Confirmation,
+        issuer: String, session: Session, audience: String, assurance: Assurance,
+        attestation: DeviceAttestation.Level = .unattested, confirmation: Confirmation,
         verifiedClaims: VerifiedClaims? = nil, identifier: UUID, issuedAt: Date, expiresAt: Date
     ) {
         self.issuer = issuer
         self.session = session
         self.audience = audience
         self.assurance = assurance
+        self.attestation = attestation
         self.confirmation = confirmation
         self.verifiedClaims = verifiedClaims
         self.identifier = identifier
@@ -56,6 +60,7 @@ package extension SessionAccessToken {
                 "client_id": .string(session.applicationID.description), "sid": .string(session.id.description),
                 "iat": .integer(issuedAt.wholeSeconds), "exp": .integer(expiresAt.wholeSeconds),
                 "jti": .string(identifier.uuidString.lowercased()), "acr": .string(assurance.rawValue),
+                "device_attestation": .string(attestation.rawValue),
                 "auth_time": .integer(session.renewedAt.wholeSeconds),
                 "cnf": boundTo, "scope": verifiedClaims.map { _ in .string(Self.verifiedClaimsScope) },
                 "verified_claims": verifiedClaims?.json,

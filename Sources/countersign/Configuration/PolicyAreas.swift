@@ -42,6 +42,10 @@ struct PolicyArea {
                 .text(
                     "captcha_secret_file", \.certification.captchaSecretFile, expected: "the path of a file or \"\"",
                     where: { $0.utf8.count <= 4096 && !$0.utf8.contains(0) }),
+                .choices("attestation_kinds", \.certification.attestation.kinds),
+                .choice("attestation_fallback", \.certification.attestation.fallback),
+                .choices("android_levels", \.certification.attestation.androidLevels),
+                .whole("android_oldest_patch", \.certification.attestation.androidOldestPatch, 0...999_912),
             ])
     }
 

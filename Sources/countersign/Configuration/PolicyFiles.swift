@@ -86,13 +86,13 @@ extension PolicyFiles.Reading {
         let delivery = policy.delivery
         let rules: [(wrong: Bool, area: String, key: String, expected: String)] = [
             (
-                policy.certification.gate == .captcha
+                policy.certification.requiresCaptcha
                     && (policy.certification.captchaURL.isEmpty || policy.certification.captchaSecretFile.isEmpty),
                 "certification", "gate", "captcha_url and captcha_secret_file are expected with captcha"
             ),
             (
                 !policy.certification.captchaURL.isEmpty && policy.certification.captchaSecretFile.isEmpty
-                    && policy.certification.gate != .captcha,
+                    && !policy.certification.requiresCaptcha,
                 "certification", "captcha_url", "captcha_secret_file is expected with it"
             ),
             (

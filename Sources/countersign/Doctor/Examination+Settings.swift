@@ -26,7 +26,7 @@ extension Examination {
             found.append(
                 Finding(
                     .gate, "every caller of the public listener gets a certificate",
-                    "set gate to provider or captcha in certification.yaml"))
+                    "set gate to provider, captcha or attested in certification.yaml"))
         }
         if settings.realm == "localhost" {
             found.append(
@@ -85,7 +85,7 @@ extension Examination {
             refusal {
                 // A captcha also gives a text precedence if certification is open.
                 let certification = policy.certification
-                guard certification.gate == .captcha || !certification.captchaURL.isEmpty else { return }
+                guard certification.requiresCaptcha || !certification.captchaURL.isEmpty else { return }
                 _ = try KeyFile(path: certification.captchaSecretFile, isPrivate: true).read()
             },
         ].compactMap(\.self)

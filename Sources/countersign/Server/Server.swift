@@ -110,7 +110,8 @@ struct Server: Sendable {
             development: settings.isDevelopment
                 ? .writing(to: settings.texts, now: environment.now) : nil,
             wallet: try WalletFiles.wallet(
-                in: settings.keys, policy: policy, allowsLoopback: settings.allowsLoopbackURLs, now: environment.now)
+                in: settings.keys, policy: policy, allowsLoopback: settings.allowsLoopbackURLs, now: environment.now),
+            attestation: try AttestationFiles.verifier(in: "\(settings.keys)/\(AttestationFiles.name)")
         ) { [allowsLoopback = settings.allowsLoopbackURLs] issuer in
             await KeySetReader(policy[\.delivery], allowingLoopback: allowsLoopback)(issuer)
         }

@@ -65,6 +65,29 @@ struct CertificateRouteTests {
             _ = try await certify(try newCSR(), bench)
             return try await certify(try newCSR(), bench)
         },
+        RouteCase("POST /certificates", 422, .invalidCSR, reason: "gate") { bench in
+            let challenge = try await bench.open("POST /attestation-challenges").text("challenge") ?? ""
+            let attestation = JSONValue.object([
+                "kind": .string("app_attest"), "challenge": .string(challenge),
+                "key_id": .string(Base64URL.encode([UInt8](repeating: 1, count: 32))), "object": .string("oA=="),
+            ])
+            let body = JSONValue.object(["csr": .string(try newCSR()), "attestation": attestation]).jsonText
+            let reply = try await bench.open("POST /certificates", body: body, from: "192.0.2.77")
+            #expect(reply.text("detail") == AttestationDefect.object.rawValue)
+            return reply
+        },
+        RouteCase("POST /certificates", 400, .malformedRequest) { bench in
+            let attestation = JSONValue.object(["kind": .string("android_key"), "challenge": .string("x")])
+            let body = JSONValue.object(["csr": .string(try newCSR()), "attestation": attestation]).jsonText
+            let reply = try await bench.open("POST /certificates", body: body, from: "192.0.2.77")
+            #expect(reply.text("detail") == "$.attestation.chain is missing. Send it.")
+            return reply
+        },
+        RouteCase("POST /attestation-challenges", 201) { bench in
+            let reply = try await bench.open("POST /attestation-challenges")
+            #expect(reply.text("challenge")?.count == 64 && reply.text("expires_at") != nil)
+            return reply
+        },
         RouteCase("GET /certificates/authority", 200) { bench in
             let reply = try await bench.open("GET /certificates/authority")
             #expect(reply.headers[.contentType] == "application/pem-certificate-chain")

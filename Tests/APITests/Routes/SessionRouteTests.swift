@@ -101,6 +101,7 @@ struct SessionRouteTests {
             let reply = try await person.send("GET /sessions/current")
             #expect(reply.text("session_id") == person.session.id.description && reply.text("state") == "authenticated")
             #expect(reply.text("connection_id") == person.connection.id.description)
+            #expect(reply.text("device_attestation") == "none")
             return reply
         },
         // An identity token in the header opens the session with the first call.

@@ -35,6 +35,7 @@ struct TokenRouteTests {
                 "sub": .string(session.userID.description), "external_id": .string("alice"),
                 "client_id": .string(session.applicationID.description), "sid": .string(session.id.description),
                 "iat": .integer(now), "exp": .integer(now + 120), "acr": .string("none"), "auth_time": .integer(now),
+                "device_attestation": .string("none"),
                 "cnf": .object(["x5t#S256": .string(session.thumbprint.base64URL)]),
             ]
             for (name, value) in expected { #expect(claims[name] == value, "\(name)") }

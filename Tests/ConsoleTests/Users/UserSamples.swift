@@ -63,7 +63,8 @@ enum UserSamples {
             serial: text, thumbprint: digest, deviceID: id, keyHash: digest, notBefore: now, notAfter: now,
             issuedAt: now, replaces: text, firstSeenAt: nil, revoked: .init(at: now, reason: text))
         let summary = DeviceSummary(
-            id: id, createdAt: now, userAgent: text, hasPresenceKey: true, certificates: 1, sessions: sessions.count)
+            id: id, createdAt: now, userAgent: text, attestation: .unattested, hasPresenceKey: true, certificates: 1,
+            sessions: sessions.count)
         return (summary: summary, certificates: [certificate], sessions: sessions)
     }
 

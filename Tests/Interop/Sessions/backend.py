@@ -45,7 +45,8 @@ def introspection(world):
     found = accepted(world.provider.introspect(session["session_token"]))
     for member, wanted in {
         "active": True, "sub": user, "user_id": session["user_id"], "sid": session["session_id"],
-        "client_id": world.provider.app_id, "assurance": "none", "cnf": {"x5t#S256": device.thumbprint()},
+        "client_id": world.provider.app_id, "assurance": "none", "device_attestation": "none",
+        "cnf": {"x5t#S256": device.thumbprint()},
     }.items():
         equal(found.get(member), wanted, member)
     expect(found["iat"] <= time.time() + 60 and found["exp"] > time.time(), "the times are off")

@@ -130,7 +130,7 @@ def exchange(chosen, provider, device, server, client, token):
     header = jwt.get_unverified_header(made["access_token"])
     equal((header["typ"], header["alg"]), ("at+jwt", "RS256"), "the header")
     key = keys[header["kid"]].key
-    required = ["iss", "aud", "sub", "client_id", "sid", "iat", "exp", "jti", "acr", "auth_time", "cnf"]
+    required = ["iss", "aud", "sub", "client_id", "sid", "iat", "exp", "jti", "acr", "device_attestation", "auth_time", "cnf"]
     claims = jwt.decode(
         made["access_token"], key, ["RS256"], audience=provider.provider_id, issuer=server["issuer"],
         options={"require": required})

@@ -139,11 +139,12 @@ struct RestoredReceiverTests {
 
     private static let fates: [String: Fate] = [
         "admin_certificates": .replayed, "admins": .replayed, "age_proofs": .replayed, "applications": .saidAgain,
-        "audit_anchors": .follows, "audit_checkpoints": .follows,
+        "attested_apps": .replayed, "audit_anchors": .follows, "audit_checkpoints": .follows,
         "audit_entries": .follows, "audit_head": .follows, "authenticated_users": .replayed,
         "authorization_rows": .follows, "authorizations": .replayed, "ban_holds": .replayed, "bans": .replayed,
         "blocks": .replayed, "certificate_notices": .follows, "certificates": .replayed, "cuts": .ended,
-        "data_keys": .replayed, "devices": .replayed, "discovery_budgets": .follows, "discovery_entries": .follows,
+        "data_keys": .replayed, "device_attestations": .follows, "devices": .replayed, "discovery_budgets": .follows,
+        "discovery_entries": .follows,
         "discovery_keys": .follows, "erasures": .follows, "event_stream_exclusions": .saidAgain,
         "event_streams": .replayed,
         "findable_addresses": .replayed, "forbidden_apps": .replayed, "generations": .ended,

@@ -19,10 +19,12 @@ struct DeviceCommand: AsyncParsableCommand {
         @OptionGroup var page: PageOptions
         @Option(help: "A user with sessions on the devices: the id, or <provider slug>/<external id>.")
         var user: String?
+        @Option(help: "Only devices with this attestation.") var attestation: DeviceAttestation.Level?
 
         func report(_ admin: Admin) async throws -> Report {
             page.report(
-                try await admin.administration.listDevices(limit: page.limit, after: page.cursor, user: user),
+                try await admin.administration.listDevices(
+                    limit: page.limit, after: page.cursor, user: user, attestation: attestation),
                 DeviceCommand.fields)
         }
     }
@@ -89,6 +91,7 @@ struct DeviceCommand: AsyncParsableCommand {
             Field("device_id", "device", column: "DEVICE") { $0.id },
             Field("certified_at", "certified", column: "CERTIFIED") { $0.createdAt },
             Field("user_agent") { $0.userAgent },
+            Field("device_attestation", "attestation", column: "ATTESTATION") { $0.attestation.rawValue },
             Field("valid_certificates", column: "VALID CERTIFICATES") { $0.certificates },
             Field("open_sessions", column: "OPEN SESSIONS") { $0.sessions },
         ]

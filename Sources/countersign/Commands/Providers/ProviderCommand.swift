@@ -129,7 +129,8 @@ struct ProviderCommand: AsyncParsableCommand {
 
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "app", abstract: "List and add apps of a provider.", subcommands: [List.self, Add.self])
+        commandName: "app", abstract: "List and add apps of a provider.",
+        subcommands: [List.self, Add.self, AttestCommand.self])
 
     struct List: AdminCommand {
         static let configuration = CommandConfiguration(

@@ -32,6 +32,7 @@ extension TypedID: ExpressibleByArgument {
 }
 
 extension AccessTokenAlgorithm: ExpressibleByArgument {}
+extension DeviceAttestation.Level: ExpressibleByArgument {}
 extension Ban.Scope: ExpressibleByArgument {}
 extension OutboxMessage.State: ExpressibleByArgument {}
 extension RevocationReason: ExpressibleByArgument {}
