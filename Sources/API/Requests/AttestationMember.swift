@@ -10,21 +10,23 @@ extension JSONBodyDecoder {
             throw Refusal.memberMustBeOneOf(DeviceAttestation.Kind.self, "attestation.kind")
         }
         let challenge = try members.string("challenge")
-        let proof: Service.AttestationEvidence.Proof
+        let evidence: Service.AttestationEvidence
         switch kind {
-        case .appAttest: proof = try members.appAttest()
-        case .androidKey: proof = .androidKey(try members.chain())
+        case .appAttest: evidence = try members.appAttest(challenge)
+        case .androidKey: evidence = .androidKey(challenge: challenge, chain: try members.chain())
         }
         try members.rejectUnknown()
-        return Service.AttestationEvidence(challenge: challenge, proof)
+        return evidence
     }
 
-    private mutating func appAttest() throws(Refusal) -> Service.AttestationEvidence.Proof {
+    private mutating func appAttest(_ challenge: String) throws(Refusal) -> Service.AttestationEvidence {
         let keyID = try Self.base64(try string("key_id"), "key_id")
         switch (try optionalString("object"), try optionalString("assertion")) {
-        case (let object?, nil): return .appAttest(keyID: keyID, object: try Self.base64(object, "object"))
+        case (let object?, nil):
+            return .appAttest(challenge: challenge, keyID: keyID, object: try Self.base64(object, "object"))
         case (nil, let assertion?):
-            return .assertion(keyID: keyID, assertion: try Self.base64(assertion, "assertion"))
+            return .assertion(
+                challenge: challenge, keyID: keyID, assertion: try Self.base64(assertion, "assertion"))
         default: throw Refusal.oneMemberOf(["attestation.object", "attestation.assertion"])
         }
     }

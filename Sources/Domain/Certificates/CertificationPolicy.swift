@@ -18,7 +18,7 @@ package struct CertificationPolicy: Sendable, Equatable {
     package var captchaURL = ""
     /// The file with the siteverify secret.
     package var captchaSecretFile = ""
-    /// The rules of attestations.
+    /// Which attestations are accepted, and what becomes of other devices.
     package var attestation = AttestationRules()
 
     package init() {}

@@ -16,6 +16,9 @@ package enum ProviderEvent: Sendable, Equatable {
     case accountPurged
     /// The certificate of a device with a session of the user was revoked (CAEP 1.0 §3.3). Only streams carry it.
     case certificateRevoked(serial: String)
+    /// What the maker of a device attested about the key of a certificate was revoked (CAEP 1.0 §3.3). Only streams carry
+    /// it.
+    case attestationRevoked(serial: String)
     /// The user's wallet proved an age (CAEP 1.0 §3.2). Only streams carry it.
     case ageProven(AgeProof)
 }
@@ -34,7 +37,7 @@ package extension ProviderEvent {
     var type: String {
         let profile =
             switch self {
-            case .sessionRevoked, .assuranceLevelChanged, .certificateRevoked, .ageProven: "caep"
+            case .sessionRevoked, .assuranceLevelChanged, .certificateRevoked, .attestationRevoked, .ageProven: "caep"
             case .accountDisabled, .accountEnabled, .accountPurged: "risc"
             }
         return "\(Self.root)\(profile)/event-type/\(name)"
@@ -43,7 +46,7 @@ package extension ProviderEvent {
     /// Whether webhooks receive it too. Events that were introduced with streams are not sent to them.
     var isForWebhooks: Bool {
         switch self {
-        case .certificateRevoked, .ageProven: false
+        case .certificateRevoked, .attestationRevoked, .ageProven: false
         case .sessionRevoked, .assuranceLevelChanged, .accountDisabled, .accountEnabled, .accountPurged: true
         }
     }
@@ -56,7 +59,7 @@ package extension ProviderEvent {
         case .accountDisabled: Self.accountDisabledName
         case .accountEnabled: "account-enabled"
         case .accountPurged: "account-purged"
-        case .certificateRevoked: Self.credentialChangeName
+        case .certificateRevoked, .attestationRevoked: Self.credentialChangeName
         case .ageProven: Self.claimsChangeName
         }
     }
@@ -82,6 +85,8 @@ package extension ProviderEvent {
             JSONValue.object(["event": event, "from": .string(from.rawValue), "to": .string(to.rawValue)]).jsonText
         case .certificateRevoked(let serial):
             JSONValue.object(["event": event, "serial": .string(serial)]).jsonText
+        case .attestationRevoked(let serial):
+            JSONValue.object(["event": event, "attested_serial": .string(serial)]).jsonText
         case .ageProven(let proof):
             JSONValue.object(["event": event, "ages": .string(proof.text)]).jsonText
         case .accountDisabled, .accountEnabled, .accountPurged: JSONValue.object(["event": event]).jsonText
@@ -101,6 +106,10 @@ package extension ProviderEvent {
             else { return nil }
             self = .assuranceLevelChanged(from: from, to: to)
         case Self.credentialChangeName:
+            if let serial = value["attested_serial"]?.text {
+                self = .attestationRevoked(serial: serial)
+                return
+            }
             guard let serial = value["serial"]?.text else { return nil }
             self = .certificateRevoked(serial: serial)
         case Self.claimsChangeName:

@@ -9,7 +9,7 @@ import Foundation
 package struct Nonce: Sendable, Equatable {
     let randomBytes: [UInt8]
     /// SHA-256 of its bytes. Several texts can encode the same bytes.
-    package let digest: Digest256
+    let digest: Digest256
     /// When it expires, by the store's clock in the spending transaction.
     package let expiresAt: Date
     /// The generation of the key that verified it. It is compared with the store's when the nonce is spent.
@@ -67,6 +67,9 @@ package extension Nonce {
         if isOf(key) { return (bytes, key) }
         return key.others.first(where: isOf).map { (bytes, $0) }
     }
+
+    /// The form in which it is remembered as spent if no row of a session does so.
+    var spentText: String { digest.base64URL }
 
     /// The id of the row that marks the nonce as spent, for every use: its expiry in milliseconds, the cell and 62 bits
     /// of its digest. A client cannot choose it, because the service issued the nonce.

@@ -27,6 +27,10 @@ package enum DomainEvent: Sendable {
     case certificateSeen(DeviceID)
     case certificateSuperseded(String, by: String, DeviceID)
     case certificateRevoked(String, DeviceID, detail: String?)
+    /// A certificate in the chain of the device's attested key is on its maker's list of revoked ones.
+    case deviceDistrusted(DeviceID, CertificationPolicy.RevokedAction)
+    /// The attestation of a device on which a user had a session was revoked.
+    case userAttestationRevoked(serial: String, UserID, of: ProviderID)
     /// A certificate was revoked on whose device a user had a session.
     case userCertificateRevoked(serial: String, UserID, of: ProviderID)
 

@@ -13,6 +13,7 @@ package struct Caches: Sendable {
     let levels = AssuranceCache()
     let bearers = VerifiedBearers()
     let issuers = IssuerCache()
+    let attestationStatus = AttestationStatusCache()
 
     /// - Parameter store: the store from which missing values are read.
     package init(store: any Database) {

@@ -57,7 +57,7 @@ package extension Service {
             if let attestation {
                 try record(attestation, of: present.deviceID, in: transaction)
             } else if level == .unattested {
-                try DeviceAttestationRepository(transaction).remove(of: present.deviceID)
+                try AttestationRepository(transaction).remove(of: present.deviceID)
             }
             // Only issued certificates are counted. A device whose requests are refused has gained nothing.
             if let perDay {

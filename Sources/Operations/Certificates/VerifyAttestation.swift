@@ -18,30 +18,19 @@ struct VerifiedAttestation: Sendable {
 }
 
 package extension Service {
-    /// What a device sends so that its key is certified as attested.
-    struct AttestationEvidence: Sendable {
-        let challenge: String
-        let proof: Proof
-
-        package init(challenge: String, _ proof: Proof) {
-            self.challenge = challenge
-            self.proof = proof
-        }
-
-        /// The forms of a proof, decoded from base64.
-        package enum Proof: Sendable {
-            case appAttest(keyID: [UInt8], object: [UInt8])
-            /// By a key that was attested with an earlier certificate of the device.
-            case assertion(keyID: [UInt8], assertion: [UInt8])
-            /// Certificates in DER, the key's own first.
-            case androidKey([[UInt8]])
-        }
+    /// What a device sends so that its key is certified as attested. Binary members are decoded from base64.
+    enum AttestationEvidence: Sendable {
+        case appAttest(challenge: String, keyID: [UInt8], object: [UInt8])
+        /// By a key that was attested with an earlier certificate of the device.
+        case assertion(challenge: String, keyID: [UInt8], assertion: [UInt8])
+        /// Certificates in DER, the key's own first.
+        case androidKey(challenge: String, chain: [[UInt8]])
     }
 
     /// A new challenge for an attestation, and when it expires. Nothing is written, so a flood of requests costs no
     /// storage.
     func issueAttestationChallenge() -> (challenge: String, expiresAt: Date) {
-        let expiresAt = environment.now().addingTimeInterval(AttestationRules.challengeLifetime)
+        let expiresAt = environment.now().addingTimeInterval(CertificationPolicy.challengeLifetime)
         let challenge = Nonce.issue(
             randomBytes: environment.randomBytes(16), expiresAt: expiresAt, thumbprint: Self.challengeTag,
             key: keys.nonces)
@@ -56,24 +45,25 @@ extension Service {
     /// Verifies an attestation for the key of a request.
     ///
     /// - Parameter device: the device that renews its certificate; `nil` for a first certificate.
-    /// - Throws: `Refusal` `invalid_csr` with reason `gate`.
+    /// - Throws: `Refusal` `invalid_csr` with reason `gate`; `unavailable` while the list of revoked attestations is unknown.
     func verifyAttestation(
         _ evidence: AttestationEvidence, for request: RequestedCertificate, renewing device: DeviceID? = nil
     ) async throws -> VerifiedAttestation {
         let rules = policy[\.certification].attestation
-        guard rules.kinds.contains(evidence.proof.kind) else {
+        guard rules.kinds.contains(evidence.kind) else {
             throw Refusal.attestationKindUnaccepted(rules.kinds)
         }
         let challenge = try challenge(evidence.challenge)
         let (apps, stored) = try await read { transaction in
             (
-                try AttestedAppRepository(transaction).all(),
-                try device.flatMap { try DeviceAttestationRepository(transaction).find($0) }
+                try AttestationRepository(transaction).apps(),
+                try device.flatMap { try AttestationRepository(transaction).find($0) }
             )
         }
         do {
-            return VerifiedAttestation(
-                challenge: challenge, result: try result(evidence, request, apps, stored, rules, on: device))
+            let verified = try result(evidence, request, apps, stored, rules, on: device)
+            if case .attested(let attestation) = verified { try await requireUnlisted(attestation) }
+            return VerifiedAttestation(challenge: challenge, result: verified)
         } catch let defect as AttestationDefect {
             throw Refusal.attestationRejected(defect)
         }
@@ -81,18 +71,18 @@ extension Service {
 
     private func result(
         _ evidence: AttestationEvidence, _ request: RequestedCertificate, _ apps: [AttestedApp],
-        _ stored: DeviceAttestationRepository.Stored?, _ rules: AttestationRules, on device: DeviceID?
+        _ stored: AttestationRepository.Stored?, _ rules: CertificationPolicy.AttestationRules, on device: DeviceID?
     ) throws -> VerifiedAttestation.Result {
         let keyText = Base64URL.encode(request.key.keyHash)
         let digest = AttestationVerifier.digest(challenge: evidence.challenge, subject: keyText)
-        switch evidence.proof {
-        case .appAttest(let keyID, let object):
+        switch evidence {
+        case .appAttest(_, let keyID, let object):
             guard let keyID = Digest256(keyID) else { throw AttestationDefect.keyID }
             return .attested(
                 try attestation.verifyAppAttest(
                     object, keyID: keyID, digest: digest, apps: apps, allowsDevelopment: development != nil,
                     now: environment.now()))
-        case .assertion(let keyID, let assertion):
+        case .assertion(_, let keyID, let assertion):
             guard device != nil else { throw Refusal.assertionForFirstCertificate }
             guard let stored, case .appAttest(let key, let app, _) = stored.attestation,
                 let known = stored.attestation.keyID, known == Digest256(keyID)
@@ -100,7 +90,7 @@ extension Service {
             let counter = try AttestationVerifier.verifyAssertion(
                 assertion, digest: digest, key: key, app: app, counter: stored.counter)
             return .asserted(by: known, counter: counter)
-        case .androidKey(let chain):
+        case .androidKey(_, let chain):
             // A key of Android does not exist yet when the challenge is set.
             guard let subject = device ?? request.wishedDeviceID else { throw Refusal.attestationWithoutDeviceID }
             return .attested(
@@ -135,7 +125,7 @@ extension Service {
             throw Refusal.attestationChallengeExpired
         }
         guard isNew else { throw Refusal.attestationChallengeUsed }
-        let attestations = DeviceAttestationRepository(transaction)
+        let attestations = AttestationRepository(transaction)
         switch verified.result {
         case .attested(let attestation): try attestations.set(attestation, of: device)
         case .asserted(let keyID, let counter):
@@ -156,16 +146,26 @@ extension VerifiedAttestation {
     }
 }
 
-extension Service.AttestationEvidence.Proof {
+extension Service.AttestationEvidence {
     fileprivate var kind: DeviceAttestation.Kind {
         switch self {
         case .appAttest, .assertion: .appAttest
         case .androidKey: .androidKey
         }
     }
+
+    fileprivate var challenge: String {
+        switch self {
+        case .appAttest(let challenge, _, _), .assertion(let challenge, _, _), .androidKey(let challenge, _): challenge
+        }
+    }
 }
 
-package extension ClientConnection {
-    /// What the maker of the device attested about the key of the connection's certificate.
-    var attestation: DeviceAttestation.Level { certificate?.certificate.attestation ?? .unattested }
+extension CertificationPolicy.AndroidLevel {
+    fileprivate var level: DeviceAttestation.Level {
+        switch self {
+        case .tee: .tee
+        case .strongbox: .strongBox
+        }
+    }
 }

@@ -78,6 +78,9 @@ package extension ClientConnection {
     /// The device of the certificate; `nil` until it was looked up.
     var deviceID: DeviceID? { certificate?.certificate.deviceID }
 
+    /// What the maker of the device attested about the key of the certificate.
+    var attestation: DeviceAttestation.Level { certificate?.certificate.attestation ?? .unattested }
+
     /// Records that either side closed the connection.
     func disconnect() { move(.disconnect) }
 

@@ -50,7 +50,7 @@ extension MaintenanceTask {
     }
 
     private static func events(_ policy: CurrentPolicy, _ environment: Environment) -> [MaintenanceTask] {
-        [unattendedStreams(policy, environment), certificateNotices()]
+        [unattendedStreams(policy, environment), certificateNotices(), distrustedDevices(policy)]
     }
 
     /// Disables the streams whose receivers do not read their events, or are gone.
@@ -65,6 +65,14 @@ extension MaintenanceTask {
             for stream in streams { try disable(stream, &events) }
             return MaintenanceBatch.Outcome(
                 rows: streams.count, reached: streams.last?.id.description, isFinished: streams.count < limit)
+        }
+    }
+
+    /// Finds the devices whose attested keys are on a new list of revoked certificates.
+    private static func distrustedDevices(_ policy: CurrentPolicy) -> MaintenanceTask {
+        MaintenanceTask("distrusted_devices", every: 10) { transaction, batch, events in
+            try DistrustDevices(
+                action: policy[\.certification].attestation.revoked, transaction: transaction)(batch, &events)
         }
     }
 

@@ -21,7 +21,7 @@ struct ReplayReceivers: Sendable {
         origins = Set(try WalletOriginRepository(transaction).all())
         attestedApps = try Dictionary(
             uniqueKeysWithValues: Self.applications(transaction).map {
-                ($0.id, try AttestedAppRepository(transaction).list(of: $0.id))
+                ($0.id, try AttestationRepository(transaction).apps(of: $0.id))
             })
     }
 
@@ -80,10 +80,10 @@ struct ReplayReceivers: Sendable {
     }
 
     private func removeAttestedApps(_ transaction: any Transaction) throws -> [Removal] {
-        let records = AttestedAppRepository(transaction)
+        let records = AttestationRepository(transaction)
         return try Self.applications(transaction).flatMap { app in
             let present = attestedApps[app.id] ?? []
-            return try records.list(of: app.id).filter { !present.contains($0) }.map { entry in
+            return try records.apps(of: app.id).filter { !present.contains($0) }.map { entry in
                 _ = try records.remove(entry, of: app.id)
                 return Removal(provider: app.providerID, what: "attested app \(entry.text)")
             }

@@ -77,6 +77,13 @@ struct Consequence {
         case .certificateRevoked(let serial, let device, let detail):
             self.init(
                 AuditedAct(.certificateRevoked, AuditSubject(.certificate, serial), detail), notices: [.device(device)])
+        case .deviceDistrusted(let device, let action):
+            self.init(
+                AuditedAct(.deviceDistrusted, AuditSubject(.device, device), action.rawValue),
+                notices: [.device(device)])
+        case .userAttestationRevoked(let serial, let user, let provider):
+            self.init(
+                securityEvents: [.init(event: .attestationRevoked(serial: serial), user: user, provider: provider)])
         case .userCertificateRevoked(let serial, let user, let provider):
             self.init(
                 securityEvents: [.init(event: .certificateRevoked(serial: serial), user: user, provider: provider)])

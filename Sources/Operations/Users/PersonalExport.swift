@@ -62,7 +62,7 @@ package struct PersonalExport: Sendable, Confidential {
             },
             ages: try AgeProofRepository(transaction, keys: keys).find(user.id),
             sessions: try SessionRepository(transaction).listOpen(.user(user.id)).map { session in
-                (session, try DeviceAttestationRepository(transaction).level(of: session.deviceID))
+                (session, try AttestationRepository(transaction).level(of: session.deviceID))
             },
             signIns: try SignInRecordRepository(transaction).list(of: user.id, after: .start, limit: 1000),
             authorizations: authorizations,

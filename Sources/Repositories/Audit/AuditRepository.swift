@@ -29,6 +29,7 @@ package extension AuditRepository {
         case certificateIssued = "certificate_issued"
         case certificateRevoked = "certificate_revoked"
         case certificateSuperseded = "certificate_superseded"
+        case deviceDistrusted = "device_distrusted"
         case providerAdded = "provider_added"
         case providerDisabled = "provider_disabled"
         case providerEnabled = "provider_enabled"

@@ -91,8 +91,25 @@ extension Schema {
             serials TEXT,
             patch_level BIGINT,
             attested_at BIGINT NOT NULL,
+            checked_at BIGINT NOT NULL,
+            distrusted_at BIGINT,
             CHECK ((kind = 'app_attest') = (key_id IS NOT NULL)),
             CHECK ((kind = 'android_key') = (serials IS NOT NULL))
+        )
+        """,
+        """
+        CREATE INDEX device_attestations_unchecked ON device_attestations (checked_at)
+        WHERE serials IS NOT NULL AND distrusted_at IS NULL
+        """,
+        // Google's list of revoked certificates of key stores, and the times of its fetches.
+        """
+        CREATE TABLE attestation_lists (
+            id INTEGER NOT NULL PRIMARY KEY,
+            document BYTEA NOT NULL,
+            changed_at BIGINT NOT NULL,
+            read_at BIGINT NOT NULL,
+            attempted_at BIGINT NOT NULL,
+            failure TEXT
         )
         """,
         // Users whose providers must still be notified of a revoked certificate.

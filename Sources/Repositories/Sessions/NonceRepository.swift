@@ -61,7 +61,7 @@ package extension NonceRepository {
     func spend(_ nonce: Nonce, for purpose: String) throws -> Bool {
         let generation: String? = try transaction.value("SELECT \(Self.generation)")
         try require(nonce, generation: generation ?? "")
-        return try spend("\(purpose) \(nonce.digest.base64URL)", until: nonce.expiresAt)
+        return try spend("\(purpose) \(nonce.spentText)", until: nonce.expiresAt)
     }
 
     /// Refuses a nonce that has expired, one that expires after its row would be deleted, and one of a process that

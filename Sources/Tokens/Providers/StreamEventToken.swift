@@ -87,6 +87,8 @@ package struct StreamEventToken: Sendable {
                 ]
             case .certificateRevoked(let serial):
                 ["credential_type": "x509", "change_type": "revoke", "x509_serial": serial]
+            case .attestationRevoked(let serial):
+                ["credential_type": "x509", "change_type": "update", "x509_serial": serial]
             case .ageProven, .sessionRevoked, .accountDisabled, .accountEnabled, .accountPurged: [:]
             }
         return pairs.map { JSONMember(name: $0.key, value: .string($0.value)) }
@@ -104,6 +106,7 @@ extension ProviderEvent {
         case .accountPurged: "The data of the user was erased."
         case .ageProven: "The user's wallet proved an age."
         case .certificateRevoked: "The certificate of a device of the user was revoked."
+        case .attestationRevoked: "The attestation of a device of the user was revoked by its maker."
         }
     }
 }

@@ -46,6 +46,9 @@ struct PolicyArea {
                 .choice("attestation_fallback", \.certification.attestation.fallback),
                 .choices("android_levels", \.certification.attestation.androidLevels),
                 .whole("android_oldest_patch", \.certification.attestation.androidOldestPatch, 0...999_912),
+                .time("attestation_status_age", \.certification.attestation.statusAge, 7200...(365 * day)),
+                .choice("attestation_status_unknown", \.certification.attestation.statusUnknown),
+                .choice("revoked_attestation", \.certification.attestation.revoked),
             ])
     }
 

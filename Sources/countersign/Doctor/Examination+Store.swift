@@ -17,6 +17,9 @@ extension Examination {
         let begunAt: Date?
         let backupAt: Date?
         let newestEntry: Date?
+        /// When the list of revoked attestations was fetched, and whether Android keys are compared with it.
+        let attestationsReadAt: Date?
+        let hasAndroidApp: Bool
         let at: Date
     }
 
@@ -55,6 +58,8 @@ extension Examination {
             generation: try RestoreRepository(transaction).nonceGeneration(),
             tasks: try MaintenanceTaskRepository(transaction).list(), begunAt: try settings.begunAt(),
             backupAt: try settings.lastBackup(), newestEntry: try AuditRepository(transaction).newest(),
+            attestationsReadAt: try AttestationRepository(transaction).listTimes()?.readAt,
+            hasAndroidApp: try AttestationRepository(transaction).hasAndroidApp(),
             at: transaction.now)
     }
 
@@ -89,6 +94,16 @@ extension Examination {
                 Finding(
                     .housekeeping, "the task \(first.name) has been due since \(first.dueAt.rfc3339)\(others)",
                     "see `countersign status`, and the service's log for their failures"))
+        }
+        if look.hasAndroidApp, policy.certification.gate == .attested,
+            look.at.timeIntervalSince(look.attestationsReadAt ?? .distantPast) > 86_400
+        {
+            found.append(
+                Finding(
+                    .attestations,
+                    look.attestationsReadAt.map { "the list of revoked attestations was last fetched at \($0.rfc3339)" }
+                        ?? "the list of revoked attestations was never fetched",
+                    "let the nodes reach https://android.googleapis.com, and see the service's log"))
         }
         if let backupAge, settings.store.file != nil,
             let last = look.backupAt ?? look.begunAt, now().timeIntervalSince(last) > backupAge

@@ -4,7 +4,7 @@ import Foundation
 struct Finding: Equatable {
     /// The subject of a check.
     enum Check: String, CaseIterable {
-        case configuration, policies, gate, realm, urls, limits, senders
+        case configuration, policies, gate, attestations, realm, urls, limits, senders
         case permissions, keys, certificate, authority
         case store, mode, schema, providers, clock, backup, nodes, housekeeping, disk
         case referenceData = "reference_data"

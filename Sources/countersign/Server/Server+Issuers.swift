@@ -1,3 +1,5 @@
+import Authority
+import Delivery
 import Domain
 import Logging
 import Operations
@@ -20,6 +22,28 @@ extension Server {
                 onFailure: {
                     logger.error(
                         "the issuers cannot be read from the store",
+                        metadata: ["cause": .string(ErrorWords.of($0))])
+                })
+        }
+    }
+    /// The loop that fetches Google's list of revoked attestations.
+    func attestationsLoop() -> @Sendable () async -> Void {
+        let refresh = RefreshAttestationStatus(service) { [policy] in
+            await AttestationListReader(policy[\.delivery], upTo: AttestationStatusList.maximumLength)()
+        }
+        return { [logger] in
+            await refresh.run(
+                onChange: { failure in
+                    guard let failure else {
+                        return logger.notice("the list of revoked attestations can be fetched again")
+                    }
+                    logger.warning(
+                        "the list of revoked attestations cannot be fetched: no Android key is certified once it is too old",
+                        metadata: ["cause": .string(failure)])
+                },
+                onFailure: {
+                    logger.error(
+                        "the list of revoked attestations cannot be stored",
                         metadata: ["cause": .string(ErrorWords.of($0))])
                 })
         }

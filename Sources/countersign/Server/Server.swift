@@ -160,6 +160,7 @@ struct Server: Sendable {
                     }
                 },
                 Loop(name: "issuers", logger: logger, body: issuersLoop()),
+                Loop(name: "attestations", logger: logger, body: attestationsLoop()),
                 Loop(name: "audit sealer", logger: logger, body: auditLoop()),
                 Loop(name: "last uses", logger: logger, body: lastUsesLoop()),
                 Loop(name: "sign-ins", logger: logger, body: signInsLoop()),

@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Fixtures
 import Foundation
 import Repositories
 import Testing
@@ -101,6 +102,20 @@ struct Fault: Sendable, CustomTestStringConvertible {
                     try $0.execute(
                         "UPDATE audit_entries SET at = at + 86400000 WHERE event = $1",
                         [.text(AuditRepository.Event.providerAdded.rawValue)])
+                }
+            }
+        },
+        Fault("no list of revoked attestations was fetched", .attestations, "never fetched") { installation in
+            try installation.write("Policies/certification.yaml", "gate: attested\n")
+            try await installation.within { store in
+                try await store.write { transaction in
+                    let providers = ProviderRepository(transaction)
+                    guard let provider = try providers.list().first,
+                        let app = try providers.listApplications(of: provider.id).first,
+                        let attested = AttestedApp(
+                            package: AndroidKeyMint.package, certificate: AndroidKeyMint.signer)
+                    else { return }
+                    _ = try AttestationRepository(transaction).add(attested, for: app.id)
                 }
             }
         },

@@ -16,7 +16,11 @@ struct AttestationBench: Sendable {
     let apps: [AttestedApp]
     let app: ApplicationID
 
-    init(_ fixture: ServiceFixture) async throws {
+    /// The serial number of the batch's certificate in all chains, as the list writes it.
+    static let batchSerial = "abc123"
+
+    /// - Parameter withList: whether the list of revoked attestations was fetched, and is empty.
+    init(_ fixture: ServiceFixture, withList: Bool = true) async throws {
         verifier = try AttestationVerifier(apple: [apple.root()], google: [android.root()])
         service = fixture.context(attestation: verifier)
         try await service.invalidator.poll()
@@ -26,6 +30,8 @@ struct AttestationBench: Sendable {
             AttestedApp(package: AndroidKeyMint.package, certificate: AndroidKeyMint.signer),
         ].compactMap(\.self)
         for attested in apps { try await fixture.admin.addAttestedApp(attested, to: app) }
+        guard withList else { return }
+        _ = try await RefreshAttestationStatus(service) { .read(Array(#"{"entries": {}}"#.utf8)) }()
     }
 
     func certify(_ request: Service.DeviceRequest) async throws -> CertifiedDevice {
@@ -45,29 +51,29 @@ struct AttestationBench: Sendable {
         let object = try apple.object(try Self.digest(challenge, csr))
         return Service.DeviceRequest(
             csr: other ?? csr, presenceKey: nil, enrolmentToken: nil, captcha: captcha,
-            attestation: Service.AttestationEvidence(
-                challenge: challenge, .appAttest(keyID: apple.keyID.bytes, object: object)), address: "192.0.2.1")
+            attestation: .appAttest(challenge: challenge, keyID: apple.keyID.bytes, object: object),
+            address: "192.0.2.1")
     }
 
     /// A request by the attested key of an Android device.
     func androidRequest(_ challenge: String? = nil) throws -> Service.DeviceRequest {
         var mint = android
         mint.deviceKey = P256.Signing.PrivateKey()
+        mint.batchSerial = [0x00, 0xAB, 0xC1, 0x23]
         let device = UUID().uuidString.lowercased()
         let csr = try TestAuthority.certificationRequest(commonName: device, key: mint.deviceKey)
         let challenge = challenge ?? service.issueAttestationChallenge().challenge
         let chain = try mint.chain(AttestationVerifier.digest(challenge: challenge, subject: device))
         return Service.DeviceRequest(
             csr: csr, presenceKey: nil, enrolmentToken: nil, captcha: nil,
-            attestation: Service.AttestationEvidence(challenge: challenge, .androidKey(chain)), address: "192.0.2.1")
+            attestation: .androidKey(challenge: challenge, chain: chain), address: "192.0.2.1")
     }
 
     /// What vouches for the key of a renewal.
     func assertion(for csr: String, counter: UInt32) throws -> Service.AttestationEvidence {
         let challenge = service.issueAttestationChallenge().challenge
         let assertion = try apple.assertion(try Self.digest(challenge, csr), counter: counter)
-        return Service.AttestationEvidence(
-            challenge: challenge, .assertion(keyID: apple.keyID.bytes, assertion: assertion))
+        return .assertion(challenge: challenge, keyID: apple.keyID.bytes, assertion: assertion)
     }
 
     private static func digest(_ challenge: String, _ csr: String) throws -> Digest256 {

@@ -16,7 +16,7 @@ struct AttestedCertificationTests {
         Refusal(.invalidCSR, "", reason: reason)
     }
 
-    private static func policy(_ change: (inout AttestationRules) -> Void = { _ in }) -> Policy {
+    private static func policy(_ change: (inout CertificationPolicy.AttestationRules) -> Void = { _ in }) -> Policy {
         var policy = Policy()
         policy.certification.gate = .attested
         change(&policy.certification.attestation)
@@ -47,7 +47,7 @@ struct AttestedCertificationTests {
             }
             #expect(try await fixture.admin.listDevices(limit: 10, attestation: .unattested).isEmpty)
             let stored = try await fixture.store.read {
-                try DeviceAttestationRepository($0).find(apple.certificate.deviceID)
+                try AttestationRepository($0).find(apple.certificate.deviceID)
             }
             #expect(stored?.attestation.keyID == bench.apple.keyID)
             #expect(stored?.counter == 0 && stored?.attestedAt == fixture.clock.now)
@@ -204,7 +204,7 @@ struct AttestedCertificationTests {
             let renewed = try await bench.service.renewCertificate(csr: csr, on: connection)
             #expect(renewed.certificate.attestation == .unattested)
             let stored = try await fixture.store.read {
-                try DeviceAttestationRepository($0).find(certificate.deviceID) == nil
+                try AttestationRepository($0).find(certificate.deviceID) == nil
             }
             #expect(stored)
         }

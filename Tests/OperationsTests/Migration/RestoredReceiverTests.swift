@@ -139,7 +139,8 @@ struct RestoredReceiverTests {
 
     private static let fates: [String: Fate] = [
         "admin_certificates": .replayed, "admins": .replayed, "age_proofs": .replayed, "applications": .saidAgain,
-        "attested_apps": .replayed, "audit_anchors": .follows, "audit_checkpoints": .follows,
+        "attestation_lists": .follows, "attested_apps": .replayed, "audit_anchors": .follows,
+        "audit_checkpoints": .follows,
         "audit_entries": .follows, "audit_head": .follows, "authenticated_users": .replayed,
         "authorization_rows": .follows, "authorizations": .replayed, "ban_holds": .replayed, "bans": .replayed,
         "blocks": .replayed, "certificate_notices": .follows, "certificates": .replayed, "cuts": .ended,

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Repositories
 
-@Suite("Tables device_attestations and attested_apps")
+@Suite("Tables device_attestations, attested_apps and attestation_lists")
 struct AttestationTableTests {
     private static let apple = AttestedApp(apple: AppAttestMint.app)
     private static let android = AttestedApp(package: AndroidKeyMint.package, certificate: AndroidKeyMint.signer)
@@ -31,7 +31,7 @@ struct AttestationTableTests {
             try await tables.write { transaction in
                 _ = try DeviceRepository(transaction).insert(
                     device, userAgent: nil, presenceKey: nil, at: TestTables.now)
-                let records = DeviceAttestationRepository(transaction)
+                let records = AttestationRepository(transaction)
                 #expect(try records.find(device) == nil && records.level(of: device) == .unattested)
                 for attestation in [apple, android] {
                     try records.set(attestation, of: device)
@@ -58,7 +58,7 @@ struct AttestationTableTests {
             try await tables.write { transaction in
                 _ = try DeviceRepository(transaction).insert(
                     other, userAgent: nil, presenceKey: nil, at: TestTables.now)
-                let records = DeviceAttestationRepository(transaction)
+                let records = AttestationRepository(transaction)
                 try records.set(attestation, of: tables.device)
                 #expect(try records.raiseCounter(to: 2, of: keyID, on: tables.device))
                 #expect(try !records.raiseCounter(to: 2, of: keyID, on: tables.device))
@@ -82,16 +82,62 @@ struct AttestationTableTests {
                 Application(id: ApplicationID(UUID()), providerID: tables.provider, name: "\($0)")
             }
             try await tables.write { transaction in
-                let records = AttestedAppRepository(transaction)
+                let records = AttestationRepository(transaction)
                 for app in apps {
                     try ProviderRepository(transaction).insert(app, at: TestTables.now)
-                    #expect(try records.insert(apple, for: app.id) && !records.insert(apple, for: app.id))
+                    #expect(try records.add(apple, for: app.id) && !records.add(apple, for: app.id))
                 }
-                #expect(try records.insert(android, for: apps[0].id))
-                #expect(try records.list(of: apps[0].id) == [android, apple])
-                #expect(try records.all() == [android, apple])
+                #expect(try records.add(android, for: apps[0].id))
+                #expect(try records.apps(of: apps[0].id) == [android, apple])
+                #expect(try records.apps() == [android, apple])
                 #expect(try records.remove(apple, of: apps[0].id) && !records.remove(apple, of: apps[0].id))
-                #expect(try records.list(of: apps[0].id) == [android] && records.list(of: apps[1].id) == [apple])
+                #expect(try records.apps(of: apps[0].id) == [android] && records.apps(of: apps[1].id) == [apple])
+            }
+        }
+    }
+
+    @Test("Chains are compared once with each list, and a distrusted device never again", arguments: StoreKind.shared)
+    func unchecked(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let app = try #require(Self.android)
+            let other = try await tables.newDevice()
+            try await tables.write { transaction in
+                let records = AttestationRepository(transaction)
+                for (device, serial) in [(tables.device, "1"), (other, "2")] {
+                    try records.set(
+                        .androidKey(level: .tee, app: app, patchLevel: 0, serials: [serial, "abc"]), of: device)
+                }
+                let due = try records.listUnchecked(since: TestTables.now, limit: 5)
+                #expect(Set(due.map(\.device)) == [tables.device, other])
+                #expect(due.first { $0.device == other }?.serials == ["2", "abc"])
+                try records.setChecked(other)
+                try records.distrust(tables.device)
+            }
+            try await tables.write { transaction in
+                let records = AttestationRepository(transaction)
+                #expect(try records.listUnchecked(since: TestTables.now, limit: 5).isEmpty)
+                let later = TestTables.now.addingTimeInterval(1)
+                #expect(try records.listUnchecked(since: later, limit: 5).map(\.device) == [other])
+                #expect(try records.level(of: tables.device) == .unattested)
+                #expect(try CertificateRepository(transaction).find(serial: "1")?.attestation == .unattested)
+            }
+        }
+    }
+
+    @Test("A fetch of the list is claimed once, and its content is kept as it came", arguments: StoreKind.shared)
+    func list(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            try await tables.write { transaction in
+                let records = AttestationRepository(transaction)
+                #expect(try records.listTimes() == nil && records.list().isEmpty && records.fetchFailure() == nil)
+                #expect(try records.claimFetch() && !records.claimFetch())
+                #expect(try records.listTimes() == nil)
+                try records.failFetch("HTTP 500")
+                #expect(try records.fetchFailure() == "HTTP 500" && records.listTimes() == nil)
+                try records.storeList([7])
+                let times = try #require(try records.listTimes())
+                #expect(times.changedAt == TestTables.now && times.readAt == TestTables.now && times.failure == nil)
+                #expect(try records.list() == [7])
             }
         }
     }

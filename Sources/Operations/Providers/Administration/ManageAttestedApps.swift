@@ -8,7 +8,7 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`.
     func listAttestedApps(of app: ApplicationID) async throws -> [AttestedApp] {
         try await read(.manage) { transaction in
-            try AttestedAppRepository(transaction).list(of: try Self.application(app, in: transaction).id)
+            try AttestationRepository(transaction).apps(of: try Self.application(app, in: transaction).id)
         }
     }
 
@@ -18,7 +18,7 @@ package extension Administration {
     func addAttestedApp(_ added: AttestedApp, to app: ApplicationID) async throws {
         try await write(.manage) { transaction, events in
             let application = try Self.application(app, in: transaction)
-            guard try AttestedAppRepository(transaction).insert(added, for: application.id) else {
+            guard try AttestationRepository(transaction).add(added, for: application.id) else {
                 throw Refusal.attestedAppRegistered(added.text)
             }
             events.record(
@@ -34,7 +34,7 @@ package extension Administration {
     func removeAttestedApp(_ removed: AttestedApp, of app: ApplicationID) async throws {
         try await write(.manage) { transaction, events in
             let application = try Self.application(app, in: transaction)
-            guard try AttestedAppRepository(transaction).remove(removed, of: application.id) else {
+            guard try AttestationRepository(transaction).remove(removed, of: application.id) else {
                 throw Refusal.unknownAttestedApp(removed.text)
             }
             events.record(
