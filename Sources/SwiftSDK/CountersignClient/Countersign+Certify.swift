@@ -8,12 +8,27 @@ extension Countersign {
     /// - Throws: `invalid_csr` with reason `gate` for a missing or refused proof.
     @discardableResult
     public func certify(_ proof: CertifyProof = .none) async throws(Refusal) -> Device {
+        try await certify(proof, attestedBy: nil)
+    }
+
+    /// Certifies the device's key with an attestation, unless the device is certified already. The certificate renews by
+    /// itself.
+    ///
+    /// Some devices never attest. If the service accepts another proof from them, call ``certify(_:)`` after this, once.
+    ///
+    /// - Throws: ``Refusal/unattested(_:)`` if the platform fails; `invalid_csr` with reason `gate` for a refused attestation.
+    @discardableResult
+    public func certify(attestedBy attestor: KeyAttestor) async throws(Refusal) -> Device {
+        try await certify(.none, attestedBy: attestor)
+    }
+
+    private func certify(_ proof: CertifyProof, attestedBy attestor: KeyAttestor?) async throws(Refusal) -> Device {
         try load()
         if let device = record.device?.device, serviceTime < device.notAfter { return device }
         let task =
             certifying
             ?? Task {
-                let result = await certification(proof)
+                let result = await certification(proof, attestor)
                 certifying = nil
                 return result
             }
@@ -21,27 +36,30 @@ extension Countersign {
         return try await task.value.get()
     }
 
-    private func certification(_ proof: CertifyProof) async -> Result<Device, Refusal> {
+    private func certification(
+        _ proof: CertifyProof, _ attestor: KeyAttestor?
+    ) async -> Result<Device, Refusal> {
+        let isAgain = record.pending != nil
         do throws(Refusal) {
             do throws(Refusal) {
-                return .success(try await certifyOnce(proof))
+                return .success(try await certifyOnce(proof, attestor))
             } catch {
-                // The key is from an earlier attempt, with a response that was lost long ago.
-                guard case .service(let problem) = error, problem.code == .invalidCSR, problem.reason != "gate",
-                    record.pending != nil
+                // The key or the challenge is from an earlier attempt, with a response that was lost long ago.
+                guard case .service(let problem) = error, problem.code == .invalidCSR,
+                    problem.reason != "gate" || (attestor != nil && isAgain), record.pending != nil
                 else { throw error }
                 var changed = record
                 changed.pending = nil
                 try keep(changed)
-                return .success(try await certifyOnce(proof))
+                return .success(try await certifyOnce(proof, attestor))
             }
         } catch {
             return .failure(error)
         }
     }
 
-    private func certifyOnce(_ proof: CertifyProof) async throws(Refusal) -> Device {
-        let pending = try await pendingRequest()
+    private func certifyOnce(_ proof: CertifyProof, _ attestor: KeyAttestor?) async throws(Refusal) -> Device {
+        let pending = try await pendingRequest(attestor)
         let certified = try await issue(pending, proof)
         var changed = record
         changed.device = certified.key(named: pending.keyName, presence: pending.presenceKeyName)
@@ -67,22 +85,21 @@ extension Countersign {
     }
 
     /// The request to send: the previous one, if the service still repeats its response, or one with a new key.
-    private func pendingRequest() async throws(Refusal) -> Record.Pending {
+    private func pendingRequest(_ attestor: KeyAttestor?) async throws(Refusal) -> Record.Pending {
         // The service repeats the certificate for ten minutes.
         if let pending = record.pending, (0..<540).contains(now().timeIntervalSince(pending.madeAt)),
-            (pending.presenceKeyName == nil) == (presence == nil)
+            (pending.presenceKeyName == nil) == (presence == nil), (pending.attestation == nil) == (attestor == nil)
         {
             return pending
         }
         try await removeFormerKeys()
-        let name = UUID().path
-        let point: Data
-        do throws(StorageFailure) { point = try await keys.make(name) } catch { throw .storage(error) }
+        let (name, deviceID) = (UUID().path, UUID())
+        let (point, attestation) = try await makeKey(name, for: deviceID, attestor)
         let presenceKeyName = try await presence?.make()
         let csr = try await DeviceToken(keys: keys, keyName: name)
-            .certificationRequest(deviceID: UUID(), publicPoint: point)
+            .certificationRequest(deviceID: deviceID, publicPoint: point)
         let pending = Record.Pending(
-            keyName: name, presenceKeyName: presenceKeyName, csr: csr, madeAt: now())
+            keyName: name, presenceKeyName: presenceKeyName, csr: csr, attestation: attestation, madeAt: now())
         var changed = record
         changed.pending = pending
         try keep(changed)
@@ -117,18 +134,32 @@ extension Countersign {
         }
     }
 
+    private struct RequestBody: Encodable {
+        let csr: String
+        let attestation: Attestation?
+        var presenceKey: String?
+        var enrolmentToken: String?
+        var captcha: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case csr, attestation, captcha
+            case presenceKey = "presence_key"
+            case enrolmentToken = "enrolment_token"
+        }
+    }
+
     /// The service answers identical bytes with the same certificate, so they may be sent again.
     private func issue(_ pending: Record.Pending, _ proof: CertifyProof) async throws(Refusal) -> Certified {
-        var members: [String: String?] = ["csr": pending.csr]
+        var body = RequestBody(csr: pending.csr, attestation: pending.attestation)
         if let presence, let name = pending.presenceKeyName {
-            members["presence_key"] = try await presence.publicKey(name)
+            body.presenceKey = try await presence.publicKey(name)
         }
         switch proof {
         case .none: break
-        case .enrolmentToken(let token): members["enrolment_token"] = token
-        case .captcha(let response): members["captcha"] = response
+        case .enrolmentToken(let token): body.enrolmentToken = token
+        case .captcha(let response): body.captcha = response
         }
-        let call = Call(.post, "/certificates", json: members, isRepeatable: true)
+        let call = Call(.post, "/certificates", body: body)
         let transport = try load()
         var last = Refusal.cancelled
         for attempt in 0..<3 {

@@ -49,7 +49,9 @@ package struct AndroidKeyMint: Sendable {
     }
 
     /// What the key store returns: certificates in DER, the key's own first.
-    package func chain(_ digest: Digest256) throws -> [[UInt8]] {
+    ///
+    /// - Parameter key: a key that was made elsewhere; `nil` for the device's.
+    package func chain(_ digest: Digest256, of key: P256.Signing.PublicKey? = nil) throws -> [[UInt8]] {
         let organization = isRemote ? "Google LLC" : "Example"
         let (intermediate, batch) = (
             AttestationCertificate.name("CA 2", organization: organization),
@@ -63,7 +65,7 @@ package struct AndroidKeyMint: Sendable {
                 intermediate, by: Self.root, key: .init(intermediateKey.publicKey), with: .init(rootKey),
                 from: now - 86_400, until: now + 3_000 * 86_400, isAuthority: true),
         ]
-        return try [leaf(of: deviceKey.publicKey, by: batch, .init(batchKey), digest)] + rest
+        return try [leaf(of: key ?? deviceKey.publicKey, by: batch, .init(batchKey), digest)] + rest
             + (hasRoot ? [root()] : [])
     }
 

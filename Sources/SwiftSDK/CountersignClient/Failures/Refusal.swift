@@ -22,6 +22,8 @@ public indirect enum Refusal: Error, Sendable {
     case clock(offBy: Duration)
     /// The key or the secret could not be stored.
     case storage(StorageFailure)
+    /// The platform did not attest the key: the error of the app's closure. Some devices never attest.
+    case unattested(any Error)
     case cancelled
 
     /// The service's refusal, if there is one.
@@ -60,6 +62,7 @@ extension Refusal: CustomStringConvertible {
         case .unreadable(let why): "The answer cannot be read: \(why)."
         case .clock(let off): "The clock of this device is \(Self.words(off)): set it."
         case .storage(let failure): failure.description
+        case .unattested(let error): "The platform did not attest the key: \(error)."
         case .cancelled: "The call was cancelled."
         }
     }

@@ -14,6 +14,8 @@ struct Record: Codable, Sendable, Equatable {
         /// The presence key of the request, for a client with ``Presence``.
         var presenceKeyName: String?
         var csr: String
+        /// The attestation of the key, for a service that requires one.
+        var attestation: Attestation?
         var madeAt: Date
     }
 
