@@ -3,12 +3,15 @@ import HTTPTypes
 
 /// A refusal with OAuth's members: `error` and `error_description` in addition to those of a problem.
 struct OAuthError {
-    /// The paths whose errors have the form of RFC 6749 §5.2, RFC 7009 §2.2.1 and RFC 7662 §2.3.
+    /// The paths whose errors have the form of RFC 6749 §5.2, RFC 7009 §2.2.1 and RFC 7662 §2.3. So have those of wallets
+    /// (OpenID4VP 1.0 §8.2).
     private static let paths: Set = ["/token", "/introspect", "/revoke"]
 
     /// Whether errors of a path have OAuth's form, by its template or as requested. The endpoints of Shared Signals
     /// accept access tokens and define no form of their own.
-    static func applies(to path: String) -> Bool { paths.contains(path) || path.hasPrefix("/ssf/") }
+    static func applies(to path: String) -> Bool {
+        paths.contains(path) || path.hasPrefix("/ssf/") || path.hasPrefix("/wallet/")
+    }
 
     /// The registered error code (RFC 6749 §11.4).
     let word: String
@@ -27,7 +30,7 @@ struct OAuthError {
             switch refusal.code {
             // RFC 6749 §5.2 and RFC 8693 §2.2.2 require 400 for these.
             case .invalidIdentityToken, .userBanned, .bindingMismatch, .sessionRequired, .sessionExpired,
-                .sessionChallenged, .sessionDestroyed, .sessionNotAttached:
+                .sessionChallenged, .sessionDestroyed, .sessionNotAttached, .presentationRejected:
                 .badRequest
             default: problem.status
             }

@@ -208,6 +208,7 @@ extension Refusal.Subject {
         case .pushEndpoint: "push_endpoint"
         case .recipient: "to"
         case .repliedMessage: "in_reply_to"
+        case .returnAddress: "return_to"
         case .streamDescription: "description"
         case .streamImage: "image_url"
         case .streamKind: "kind"

@@ -253,6 +253,7 @@ extension Listeners {
         sharedSignals.add(to: router)
         discovery.add(to: router)
         metadata.addPublic(to: router)
+        WalletRoutes(service: service).add(to: router)
         ProblemRoutes(face: face(.public)).add(to: router)
         return router.router
     }

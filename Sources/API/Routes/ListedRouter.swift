@@ -57,7 +57,7 @@ struct ListedRouter<Context: ListenerContext> {
     }
 
     /// A router for calls whose standard requires that unknown parameters are ignored: OAuth (RFC 6749 §3.2), Shared
-    /// Signals, and the documents of discovery.
+    /// Signals, wallets, and the documents of discovery.
     var ignoringUnknownParameters: Self {
         var group = self
         group.ignoresOthers = true

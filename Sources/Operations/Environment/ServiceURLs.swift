@@ -22,6 +22,12 @@ package extension ServiceURLs {
     var tokenEndpoint: String { issuer + "/token" }
     /// The token endpoint of devices, with mutual TLS (RFC 8705 §5).
     var clientTokenEndpoint: String { client + "/token" }
+    /// Where a wallet fetches a request, and where it sends its answer.
+    ///
+    /// - Parameter request: the secret by which the wallet names the request.
+    internal func walletRequest(_ request: String) -> String { issuer + "/wallet/requests/" + request }
+    internal func walletResponse(_ request: String) -> String { issuer + "/wallet/responses/" + request }
+
     /// The well-known URL of a document about a service. The document's name is between host and path (RFC 8414 §3.1,
     /// RFC 9728 §3.1).
     static func wellKnown(_ name: String, of url: String) -> String {

@@ -120,6 +120,9 @@ extension MaintenanceTask {
             MaintenanceTask("ended_authorizations", every: minute) {
                 try AuthorizationRepository($0).purge(endedBefore: $0.ago(policy.authorizationsKept), $1)
             },
+            MaintenanceTask("unredeemed_presentations", every: minute) {
+                try PresentationRepository($0).discardUnredeemed($1)
+            },
             MaintenanceTask("presentations", every: minute) {
                 try PresentationRepository($0).purge(expiredBefore: $0.ago(3600), $1)
             },

@@ -1,10 +1,12 @@
 import Database
 import Domain
+import Encoding
 import Foundation
 
-/// Requests to wallets, each answered at most once. The key for the answer is sealed under its user's key until then.
+/// Requests to wallets, each answered at most once. The key for the answer is sealed under its user's key until then, and
+/// so is an answer by redirect until its app redeems it.
 package struct PresentationRepository {
-    private let transaction: any Transaction
+    let transaction: any Transaction
 }
 
 package extension PresentationRepository {
@@ -17,40 +19,63 @@ package extension PresentationRepository {
         package let presentation: Presentation
         /// The private numbers of the two keys, sealed; `nil` after an answer.
         package let sealedKey: [UInt8]?
+        /// The digest of the secret by which a wallet names the request; `nil` unless it is redirected.
+        let requestHash: Digest256?
+        /// The digest of the code with which the app redeems an answer, and the answer, sealed; `nil` in other states.
+        package let codeHash: Digest256?
+        package let sealedResult: [UInt8]?
 
-        package init(presentation: Presentation, sealedKey: [UInt8]?) {
+        /// An entry of a new presentation.
+        package init(presentation: Presentation, sealedKey: [UInt8]?, requestHash: Digest256? = nil) {
+            self.init(presentation, sealedKey, requestHash, codeHash: nil, sealedResult: nil)
+        }
+
+        fileprivate init(
+            _ presentation: Presentation, _ sealedKey: [UInt8]?, _ requestHash: Digest256?, codeHash: Digest256?,
+            sealedResult: [UInt8]?
+        ) {
             self.presentation = presentation
             self.sealedKey = sealedKey
+            self.requestHash = requestHash
+            self.codeHash = codeHash
+            self.sealedResult = sealedResult
         }
     }
 
-    private static let columns = Table<Entry>(
+    internal static let columns = Table<Entry>(
         "presentations",
-        { id, user, device, session, wanted, state, nonce, sealedKey, origin, reason, attempts, createdAt, expiresAt in
+        {
+            id, user, device, session, channel, wanted, state, nonce, sealedKey, origin, requestHash, codeHash, result,
+            reason, attempts, createdAt, expiresAt in
             Entry(
-                presentation: Presentation(
-                    id: id, userID: user, deviceID: device, sessionID: session, wanted: wanted, state: state,
-                    nonce: nonce, origin: origin, reason: reason, attempts: attempts, createdAt: createdAt,
-                    expiresAt: expiresAt), sealedKey: sealedKey)
+                Presentation(
+                    id: id, userID: user, deviceID: device, sessionID: session, channel: channel, wanted: wanted,
+                    state: state, nonce: nonce, origin: origin, reason: reason, attempts: attempts,
+                    createdAt: createdAt, expiresAt: expiresAt),
+                sealedKey, requestHash, codeHash: codeHash, sealedResult: result)
         },
         Field("id", \.presentation.id),
         Field("user_id", \.presentation.userID),
         Field("device_id", \.presentation.deviceID),
         Field("session_id", \.presentation.sessionID),
+        Field("channel", \.presentation.channel),
         Field("wanted", \.presentation.wanted),
         Field("state", \.presentation.state),
         Field("nonce", \.presentation.nonce),
         Field(.presentationKey, \.sealedKey),
         Field("origin", \.presentation.origin),
+        Field("request_hash", \.requestHash),
+        Field("response_code_hash", \.codeHash),
+        Field(.presentationResult, \.sealedResult),
         Field("reason", \.presentation.reason),
         Field("attempts", \.presentation.attempts),
         Field("created_at", \.presentation.createdAt),
         Field("expires_at", \.presentation.expiresAt))
 
     /// The session that began a presentation. Nobody else may see or answer it.
-    private static let ofSession = "id = $1 AND user_id = $2 AND device_id = $3 AND session_id = $4"
+    internal static let ofSession = "id = $1 AND user_id = $2 AND device_id = $3 AND session_id = $4"
 
-    private static func place(_ id: PresentationID, _ session: Session) -> [Value] {
+    internal static func place(_ id: PresentationID, _ session: Session) -> [Value] {
         [.id(id), .id(session.userID), .id(session.deviceID), .id(session.id)]
     }
 
@@ -74,16 +99,22 @@ package extension PresentationRepository {
         ).map(Self.columns.read)
     }
 
-    /// Ends a presentation by its answer, and deletes the key.
+    /// Ends a presentation by its answer, and deletes the key and the answer.
     ///
-    /// - Returns: `false` if it was answered or has expired meanwhile.
-    func end(_ id: PresentationID, of session: Session, _ state: Presentation.State, reason: String?) throws -> Bool {
+    /// - Parameter former: its state before.
+    /// - Returns: `false` if it was answered or redeemed, or has expired meanwhile.
+    func end(
+        _ id: PresentationID, of session: Session, from former: Presentation.State, _ state: Presentation.State,
+        reason: String?
+    ) throws -> Bool {
         try transaction.execute(
             """
-            UPDATE presentations SET state = $5, reason = $6, sealed_key = NULL
-            WHERE \(Self.ofSession) AND state = 'open' AND expires_at > $7
-            """, Self.place(id, session) + [state.value, reason.value, .time(transaction.now)]) > 0
+            UPDATE presentations SET state = $5, reason = $6, \(Self.emptied)
+            WHERE \(Self.ofSession) AND state = $7 AND expires_at > $8
+            """, Self.place(id, session) + [state.value, reason.value, former.value, .time(transaction.now)]) > 0
     }
+
+    internal static let emptied = "sealed_key = NULL, sealed_result = NULL, response_code_hash = NULL"
 
     /// Deletes a presentation, whatever its state; `false` if the session began none.
     func delete(_ id: PresentationID, of session: Session) throws -> Bool {
@@ -114,5 +145,6 @@ package extension PresentationRepository {
     }
 }
 
+extension Presentation.Channel: ColumnContent {}
 extension Presentation.Wanted: ColumnContent {}
 extension Presentation.State: ColumnContent {}

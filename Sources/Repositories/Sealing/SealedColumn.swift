@@ -18,7 +18,7 @@ package struct SealedColumn: Sendable, Hashable {
     static let all: [SealedColumn] = [
         userDisplayName, userAvatarURL, phoneNumber, pushEndpoint, callEndpoint, fullName, dateOfBirth,
         postalAddress, documentNumber, jurisdiction, verificationNumber, verificationPushEndpoint, cardFacts, cardInput,
-        cardReason, presentationKey, ageProof,
+        cardReason, presentationKey, presentationResult, ageProof,
         authorizationTo, authorizationEvent, outboxPayload, banNote, banLiftNote,
         streamAuthorization, memberMetadata, readerMetadata, streamOpening, streamMetadata, messageBody,
         messageMetadata,
@@ -45,6 +45,8 @@ package extension SealedColumn {
     static let cardReason = SealedColumn(table: "identity_cards", name: "sealed_reason")
     /// The private keys for the answer of a wallet.
     static let presentationKey = SealedColumn(table: "presentations", name: "sealed_key")
+    /// What a wallet presented, until its app redeems it.
+    static let presentationResult = SealedColumn(table: "presentations", name: "sealed_result")
     static let ageProof = SealedColumn(table: "age_proofs", name: "sealed_ages")
     static let authorizationTo = SealedColumn(table: "authorizations", name: "sealed_to")
     static let authorizationEvent = SealedColumn(table: "authorizations", name: "sealed_event")

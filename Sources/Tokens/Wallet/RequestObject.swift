@@ -3,19 +3,42 @@ import Domain
 import Encoding
 import Foundation
 
-/// A request to a wallet as OpenID4VP 1.0 has it over the Digital Credentials API (Annex A), signed by the service.
+/// A request to a wallet as OpenID4VP 1.0 has it, signed by the service.
 package struct RequestObject: Sendable {
     private let query: [RequestedCredential]
-    private let origin: String
     private let nonce: String
     private let key: ResponseKey
+    /// How the answer comes back.
+    private let answer: KeyValuePairs<String, JSONValue?>
 
+    /// A request over the Digital Credentials API (Annex A).
+    ///
     /// - Parameter key: the key for which the wallet encrypts its answer.
     package init(for presentation: Presentation, query: [RequestedCredential], key: ResponseKey) {
         self.query = query
         self.key = key
-        origin = presentation.origin
         nonce = presentation.nonceText
+        answer = [
+            "response_mode": .string("dc_api.jwt"), "expected_origins": .array([.string(presentation.origin)]),
+        ]
+    }
+
+    /// A request that a wallet on the same device fetches, and answers by a form (§8.2).
+    ///
+    /// - Parameters:
+    ///   - state: the secret by which the wallet names the request.
+    ///   - walletNonce: the wallet's own nonce, which proves to it that the request is new (§5.10).
+    package init(
+        for presentation: Presentation, query: [RequestedCredential], key: ResponseKey, state: String,
+        answeredAt responseURI: String, walletNonce: String?
+    ) {
+        self.query = query
+        self.key = key
+        nonce = presentation.nonceText
+        answer = [
+            "response_mode": .string("direct_post.jwt"), "response_uri": .string(responseURI),
+            "state": .string(state), "wallet_nonce": walletNonce.map { .string($0) },
+        ]
     }
 }
 
@@ -33,18 +56,31 @@ package extension RequestObject {
     }
 
     private func payload(of reader: WalletReader) -> JSONValue {
-        .object([
-            "aud": .string("https://self-issued.me/v2"), "client_id": .string(Self.clientID(of: reader)),
-            "response_type": .string("vp_token"), "response_mode": .string("dc_api.jwt"),
-            "expected_origins": .array([.string(origin)]), "nonce": .string(nonce), "dcql_query": dcql,
+        let members: KeyValuePairs<String, JSONValue?> = [
+            "aud": .string("https://self-issued.me/v2"), "client_id": .string(reader.clientID),
+            "response_type": .string("vp_token"), "nonce": .string(nonce), "dcql_query": dcql,
             "client_metadata": metadata,
-        ])
+        ]
+        return .object(
+            (Array(members) + Array(answer)).compactMap { name, value in
+                value.map { JSONMember(name: name, value: $0) }
+            })
     }
 
-    /// The digest of the service's certificate, with its prefix (`x509_hash`, OpenID4VP 1.0 §5.9.3).
-    private static func clientID(of reader: WalletReader) -> String {
-        "x509_hash:" + Digest256.of(reader.certificates.first ?? []).base64URL
+    /// The link that opens a wallet on the same device (§13.1.2). It contains no more than where the request is.
+    static func link(from reader: WalletReader, to requestURI: String) -> String {
+        let parameters = [
+            ("client_id", reader.clientID), ("request_uri", requestURI), ("request_uri_method", "post"),
+        ]
+        let text = parameters.map { name, value in
+            name + "=" + (value.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "")
+        }
+        return "openid4vp://?" + text.joined(separator: "&")
     }
+
+    /// The characters that need no percent encoding (RFC 3986 §2.3).
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
     /// The query (§6). One credential is enough, whichever it is.
     private var dcql: JSONValue {

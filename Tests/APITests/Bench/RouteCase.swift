@@ -97,8 +97,10 @@ extension Reply {
     /// has taken is a problem document everywhere.
     private func judgeForm(_ shown: String) {
         let place = String(path.prefix { $0 != "?" })
-        // No stream is found by a route, which says so in its own words.
-        let isRouted = status != 405 && (status != 404 || text("detail")?.hasPrefix("The provider has no such") == true)
+        // A stream or a request to a wallet is not found by a route, which says so in its own words.
+        let ownWords = ["The provider has no such", "The request is unknown", "The service accepts no wallets"]
+        let isOwn = ownWords.contains { text("detail")?.hasPrefix($0) == true }
+        let isRouted = status != 405 && (status != 404 || isOwn)
         let isOAuth = OAuthError.applies(to: place) && isRouted
         let isEvent = text("err") != nil
         #expect(!isEvent || place == SecurityEventError.path && status == 400 && text("description") == text("detail"))

@@ -18,6 +18,7 @@ struct EveryRouteTests {
         DiscoveryRouteTests.cases, TokenRouteTests.cases, ProofLimitTests.cases, SharedSignalsRouteTests.cases,
         MessageStreamRouteTests.cases, AddressRouteTests.cases, ContactDiscoveryRouteTests.cases,
         UserAppRouteTests.cases, CallRouteTests.cases, PresenceRouteTests.cases, PresentationRouteTests.cases,
+        WalletRouteTests.cases,
     ].flatMap(\.self)
 
     /// A body that somebody reads; nobody minds what it says.

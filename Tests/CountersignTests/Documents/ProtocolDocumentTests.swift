@@ -134,7 +134,7 @@ struct ProtocolDocumentTests {
         ("session, effective", "EffectiveState", "Session.swift"),
         ("phone verification", "State", "PhoneVerification.swift"),
         ("identity card (`status`)", "CardStatus", "CardStatus.swift"),
-        ("presentation (`state`)", "Progress", "Presentation.swift"),
+        ("presentation (`state`)", "State", "Presentation.swift"),
         ("identity card (`issuer_signature`)", "State", "IssuerSignature.swift"),
         ("authorization", "State", "MessagingPermission.swift"),
         ("authorization (`box`)", "Box", "MessagingPermission.swift"),

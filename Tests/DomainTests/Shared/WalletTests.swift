@@ -9,11 +9,16 @@ struct WalletTests {
     func origins() {
         let digest = Base64URL.encode([UInt8](repeating: 7, count: 32))
         for text in ["https://app.example", "https://app.example:8443", "android:apk-key-hash:\(digest)"] {
-            #expect(WalletOrigin(text)?.text == text, "\(text)")
+            #expect(WalletOrigin(text)?.text == text && WalletOrigin(text)?.isReturnAddress == false, "\(text)")
+        }
+        for text in ["https://app.example/wallet", "https://app.example:8443/a/b"] {
+            #expect(WalletOrigin(text)?.text == text && WalletOrigin(text)?.isReturnAddress == true, "\(text)")
         }
         for text in [
             "", "app.example", "http://app.example", "http://127.0.0.1", "https://app.example/", "https://App.example",
-            "https://app.example:443", "https://app.example/path", "https://app.example?x", "https://user@app.example",
+            "https://app.example:443", "https://app.example:443/path", "https://app.example?x",
+            "https://app.example/path?x", "https://app.example/path?", "https://app.example/path#x",
+            "https://App.example/path", "http://app.example/path", "example.app:/path", "https://user@app.example",
             "https://app.example#x", "android:apk-key-hash:", "android:apk-key-hash:AAAA", "ios:bundle-id:x",
         ] {
             #expect(WalletOrigin(text) == nil, "\(text)")

@@ -11,6 +11,8 @@ import Tokens
 /// A user's wallet and the issuer of its credentials, whom the service of the fixture trusts.
 package struct StandInWallet: Sendable {
     package static let origin = "https://app.example"
+    /// Where it returns to the app.
+    package static let returnAddress = "https://app.example/wallet"
 
     package let issuer: WalletIssuer
     private let trust: IssuerTrust
@@ -110,8 +112,13 @@ package struct ReceivedRequest: Sendable {
         var nonce = ""
         switch walletProtocol {
         case .openID4VP:
-            channel = .digitalCredentials(origin: origin)
-            nonce = try payload()["nonce"]?.text ?? ""
+            let payload = try payload()
+            nonce = payload["nonce"]?.text ?? ""
+            if let responseURI = payload["response_uri"]?.text {
+                channel = .redirect(clientID: payload["client_id"]?.text ?? "", responseURI: responseURI)
+            } else {
+                channel = .digitalCredentials(origin: origin)
+            }
         case .isoDocument:
             channel = .annexC(origin: origin, encryptionInfo: data["encryptionInfo"]?.text ?? "")
         }

@@ -28,20 +28,25 @@ struct HeldBackTests {
     /// Every operation that writes for the holder of a session.
     private typealias Act = (name: String, run: (PhoneBench.Person) async throws -> Void)
 
+    private struct Presented {
+        let shown: OpenedPresentation
+        let kept: OpenedPresentation
+        let begun: BegunRedirect
+        let code: String
+    }
+
     private struct Bench {
         let cards: CardBench
         let bans: BanBench
 
         var fixture: ServiceFixture { cards.fixture }
-        /// Two open requests to a person's wallet.
-        func presentations(_ person: PhoneBench.Person) async throws -> [OpenedPresentation] {
-            try await fixture.admin.addOrigin(try PresentationBench.origin(), to: "test", app: nil)
-            return [
-                try await fixture.context.openPresentation(
-                    .over18, origin: StandInWallet.origin, for: person.session),
-                try await fixture.context.openPresentation(
-                    .over18, origin: StandInWallet.origin, for: person.session),
-            ]
+        /// Requests to a person's wallet: two are open, and one was answered by redirect.
+        func presentations(_ person: PhoneBench.Person) async throws -> Presented {
+            let bench = try await PresentationBench(fixture)
+            let begun = try await bench.begin(.over18, person)
+            return Presented(
+                shown: try await bench.open(.over18, person), kept: try await bench.open(.over18, person),
+                begun: begun, code: try await bench.post(begun.answer(bench.mint(.over18)), to: begun))
         }
 
         var unlimited: Service { fixture.context(rateLimiting: .off) }
@@ -55,13 +60,12 @@ struct HeldBackTests {
         ///   - open: a phone verification of the person's that can be sent again and checked.
         ///   - other: another session of the person's.
         ///   - asked: an authorization that somebody asked the person for.
-        ///   - presentations: two open requests to the person's wallet.
+        ///   - presented: requests to the person's wallet.
         func acts(
             _ open: PhoneVerificationID, other: SessionID, asked: AuthorizationID, stranger: UserID,
-            presentations: [OpenedPresentation]
+            presented: Presented
         ) throws -> [Act] {
-            let (presented, kept) = (try #require(presentations.first), try #require(presentations.last))
-            let received = ReceivedRequest(presented, by: .isoDocument)
+            let received = ReceivedRequest(presented.shown, by: .isoDocument)
             var mint = DocumentMint(fixture.wallet.issuer)
             mint.elements = [("age_over_18", .bool(true))]
             let answer = try received.answer(presenting: try mint.response(to: received.request()))
@@ -95,12 +99,26 @@ struct HeldBackTests {
                     "POST …/presentations/{id}",
                     {
                         _ = try await fixture.context.answerPresentation(
-                            presented.id.description, answer, for: $0.session)
+                            presented.shown.id.description, answer, for: $0.session)
                     }
                 ),
                 (
                     "DELETE …/presentations/{id}",
-                    { try await fixture.context.deletePresentation(kept.id.description, for: $0.session) }
+                    { try await fixture.context.deletePresentation(presented.kept.id.description, for: $0.session) }
+                ),
+                (
+                    "POST /identity-cards/presentations by redirect",
+                    {
+                        _ = try await fixture.context.openRedirect(
+                            .over18, returningTo: StandInWallet.returnAddress, for: $0.session)
+                    }
+                ),
+                (
+                    "POST …/presentations/{id} with a code",
+                    {
+                        _ = try await fixture.context.redeemResponse(
+                            presented.begun.id.description, code: presented.code, for: $0.session)
+                    }
                 ),
                 (
                     "PATCH /me",
@@ -197,7 +215,7 @@ struct HeldBackTests {
                 for: stranger.session)
             let acts = try bench.acts(
                 open, other: other, asked: asked, stranger: stranger.session.userID,
-                presentations: try await bench.presentations(alice))
+                presented: try await bench.presentations(alice))
 
             let token = try #require(opened.token).text.reveal()
             try await happen(event, alice, token, bench)
@@ -225,7 +243,7 @@ struct HeldBackTests {
                 for: stranger.session)
             let acts = try bench.acts(
                 open, other: other, asked: asked, stranger: stranger.session.userID,
-                presentations: try await bench.presentations(alice))
+                presented: try await bench.presentations(alice))
             // What cannot follow upon another act says so by a conflict; the erasure comes last.
             for act in acts.filter({ $0.name != "DELETE /me" }) + acts.filter({ $0.name == "DELETE /me" }) {
                 do {

@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Encoding
 import Fixtures
 import Foundation
 import Testing
@@ -8,14 +9,17 @@ import Testing
 
 @Suite("Table presentations")
 struct PresentationTableTests {
-    private static func entry(_ session: Session, age: TimeInterval = 0) -> PresentationRepository.Entry {
+    private static func entry(
+        _ session: Session, age: TimeInterval = 0, request: Digest256? = nil
+    ) -> PresentationRepository.Entry {
         let at = TestTables.now.addingTimeInterval(-age)
         return .init(
             presentation: Presentation(
                 id: PresentationID(UUID()), userID: session.userID, deviceID: session.deviceID, sessionID: session.id,
-                wanted: .over18, state: .open, nonce: [UInt8](repeating: 1, count: 32), origin: "https://app.example",
+                channel: request == nil ? .digitalCredentials : .sameDevice, wanted: .over18, state: .open,
+                nonce: [UInt8](repeating: 1, count: 32), origin: "https://app.example",
                 reason: nil, attempts: 0, createdAt: at, expiresAt: at.addingTimeInterval(300)),
-            sealedKey: [1, 2])
+            sealedKey: [1, 2], requestHash: request)
     }
 
     @Test("An entry is read as it was written, counted, and ended once", arguments: StoreKind.shared)
@@ -30,15 +34,59 @@ struct PresentationTableTests {
                 #expect(try records.find(id, of: session)?.presentation == entry.presentation)
                 #expect(try records.expiriesOfOpen(of: session.userID) == [entry.presentation.expiresAt])
                 #expect(try records.countAttempt(id, of: session)?.presentation.attempts == 1)
-                #expect(try records.end(id, of: session, .refused, reason: "revoked"))
-                #expect(try !records.end(id, of: session, .accepted, reason: nil))
-                #expect(try !records.end(old.presentation.id, of: session, .accepted, reason: nil))
+                #expect(try records.end(id, of: session, from: .open, .refused, reason: "revoked"))
+                #expect(try !records.end(id, of: session, from: .open, .accepted, reason: nil))
+                #expect(try !records.end(old.presentation.id, of: session, from: .open, .accepted, reason: nil))
                 let ended = try records.find(id, of: session)
                 #expect(ended?.sealedKey == nil && ended?.presentation.state == .refused)
                 #expect(ended?.presentation.reason == "revoked")
                 try records.purge(expiredBefore: TestTables.now)
                 #expect(try records.find(old.presentation.id, of: session) == nil)
                 #expect(try records.delete(id, of: session) && !records.delete(id, of: session))
+            }
+        }
+    }
+
+    @Test("An answer by redirect is kept once, and redeemed, refused or discarded", arguments: StoreKind.shared)
+    func redirects(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let session = tables.session(1)
+            let end = TestTables.now + 120
+            let requests = (0..<4).map { Digest256.of("request \($0)") }
+            let entries = requests.map { Self.entry(session, request: $0) }
+            let ids = entries.map(\.presentation.id)
+            let codes = (0..<4).map { Digest256.of("code \($0)") }
+            try await tables.write { transaction in
+                let records = PresentationRepository(transaction)
+                for entry in entries { try records.insert(entry) }
+                #expect(try records.find(request: requests[0])?.presentation == entries[0].presentation)
+                #expect(try records.find(request: codes[0]) == nil && records.countAttempt(request: codes[0]) == nil)
+                #expect(try records.countAttempt(request: requests[0])?.presentation.attempts == 1)
+                for index in 0..<3 {
+                    // The time of the last one has passed.
+                    let until = index == 2 ? TestTables.now - 1 : end
+                    #expect(try records.receive(ids[index], sealedResult: [3], code: codes[index], until: until))
+                    #expect(try !records.receive(ids[index], sealedResult: [4], code: codes[3], until: end))
+                }
+                let received = try records.find(ids[0], of: session)
+                #expect(received?.sealedKey == nil && received?.sealedResult == [3] && received?.codeHash == codes[0])
+                #expect(received?.presentation.state == .received && received?.presentation.expiresAt == end)
+                #expect(try !records.refuse(ids[0], reason: "revoked"))
+                #expect(try records.refuse(ids[3], reason: "revoked") && !records.refuse(ids[3], reason: "revoked"))
+                // Its own session discards nothing. Another presentation does.
+                #expect(try !records.discard(code: codes[0], unlessOf: ids[0], of: session))
+                #expect(try records.discard(code: codes[1], unlessOf: ids[0], of: session))
+                #expect(try records.end(ids[0], of: session, from: .received, .accepted, reason: nil))
+                #expect(try !records.end(ids[0], of: session, from: .received, .accepted, reason: nil))
+                for index in 0..<2 {
+                    let ended = try records.find(ids[index], of: session)
+                    #expect(ended?.sealedResult == nil && ended?.codeHash == nil)
+                    #expect(ended?.presentation.state == (index == 0 ? .accepted : .expired))
+                }
+                #expect(try records.find(ids[2], of: session)?.sealedResult == [3])
+                try records.discardUnredeemed()
+                let late = try records.find(ids[2], of: session)
+                #expect(late?.sealedResult == nil && late?.presentation.state == .expired)
             }
         }
     }

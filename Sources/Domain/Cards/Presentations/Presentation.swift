@@ -7,27 +7,31 @@ package struct Presentation: Sendable, Equatable {
     package let userID: UserID
     package let deviceID: DeviceID
     package let sessionID: SessionID
+    package let channel: Channel
     package let wanted: Wanted
     package let state: State
     /// 32 random bytes, which the wallet's answer is bound to.
     package let nonce: [UInt8]
-    /// The web page or native app that calls the wallet.
+    /// The web page or native app that calls the wallet, or the address to which a wallet on the same device returns.
     package let origin: String
     /// Why the answer was refused; `nil` in every other state.
     package let reason: String?
     /// How many answers were tried, with the present one.
     package let attempts: Int
     package let createdAt: Date
+    /// The end of the time for the answer. After the arrival of an answer by redirect: of the time to redeem it.
     package let expiresAt: Date
 
     package init(
-        id: PresentationID, userID: UserID, deviceID: DeviceID, sessionID: SessionID, wanted: Wanted, state: State,
-        nonce: [UInt8], origin: String, reason: String?, attempts: Int, createdAt: Date, expiresAt: Date
+        id: PresentationID, userID: UserID, deviceID: DeviceID, sessionID: SessionID, channel: Channel,
+        wanted: Wanted, state: State, nonce: [UInt8], origin: String, reason: String?, attempts: Int, createdAt: Date,
+        expiresAt: Date
     ) {
         self.id = id
         self.userID = userID
         self.deviceID = deviceID
         self.sessionID = sessionID
+        self.channel = channel
         self.wanted = wanted
         self.state = state
         self.nonce = nonce
@@ -56,14 +60,22 @@ package extension Presentation {
         }
     }
 
-    /// The stored state, which an answer changes once. The raw values are the contract's.
-    enum State: String, Sendable, CaseIterable {
-        case open, accepted, refused
+    /// The ways from the app to a wallet and back. The raw values are the contract's.
+    enum Channel: String, Sendable, CaseIterable {
+        /// The Digital Credentials API of a web page, or the Credential Manager of Android.
+        case digitalCredentials = "dc_api"
+        /// A link to a wallet on the same device, which fetches the request, posts its answer and returns to the app.
+        case sameDevice = "same_device"
     }
 
-    /// The state as the app sees it.
-    enum Progress: String, Sendable, CaseIterable {
-        case open, accepted, refused, expired
+    /// The state, which an answer changes once, and a redirect twice. The raw values are the contract's.
+    enum State: String, Sendable, CaseIterable {
+        case open
+        /// A wallet's answer has arrived and was verified. The app has not redeemed it yet.
+        case received
+        case accepted, refused
+        /// Nobody answered in time, or nobody redeemed the answer. It is stored when an answer is discarded.
+        case expired
     }
 
     /// The ways in which an app hands a request to a wallet. The raw values are those of the Digital Credentials API.
@@ -80,12 +92,14 @@ package extension Presentation {
     static let maximumAttempts = 5
     /// The most presentations of a user that may be open at the same time.
     static let maximumOpen = 3
+    /// How long an answer by redirect waits for its app, seconds.
+    static let redemptionTime: TimeInterval = 120
 
-    func progress(at moment: Date) -> Progress {
+    /// The state as the app sees it.
+    func state(at moment: Date) -> State {
         switch state {
-        case .accepted: .accepted
-        case .refused: .refused
-        case .open: expiresAt > moment ? .open : .expired
+        case .open, .received: expiresAt > moment ? state : .expired
+        case .accepted, .refused, .expired: state
         }
     }
 
@@ -93,15 +107,20 @@ package extension Presentation {
     ///
     /// - Throws: `Refusal` `conflict` after an answer or too late; `rate_limited` after too many.
     func requireAnswerable(at moment: Date) throws(Refusal) {
-        switch progress(at: moment) {
-        case .open: break
-        case .accepted, .refused: throw Refusal.presentationAnswered
-        case .expired: throw Refusal.presentationExpired
-        }
+        try require(.open, at: moment)
         guard attempts <= Self.maximumAttempts else {
             throw Refusal.tooMany(
                 "answers to this request", retryAfter: max(1, Int(saturating: expiresAt.timeIntervalSince(moment))))
         }
+    }
+
+    /// Requires a state in which an answer or a code can still change it.
+    ///
+    /// - Throws: `Refusal` `conflict`.
+    func require(_ wanted: State, at moment: Date) throws(Refusal) {
+        let state = state(at: moment)
+        guard state != wanted else { return }
+        throw state == .expired ? Refusal.presentationExpired : Refusal.presentationAnswered
     }
 
     /// The nonce as requests in JSON have it.

@@ -12,6 +12,11 @@ package extension Refusal {
         "The origin is not registered for this app. The operator registers it with `countersign provider origin add`.",
         about: .origin)
 
+    static let returnAddressUnregistered = Refusal(
+        .malformedRequest,
+        "The address is not registered for this app. The operator registers it with `countersign provider origin add`.",
+        about: .returnAddress)
+
     static func originRegistered(_ origin: String) -> Refusal {
         Refusal(.conflict, "\(origin) is already registered for the app.", state: "registered")
     }
@@ -22,6 +27,20 @@ package extension Refusal {
 
     static let unknownPresentation = Refusal(
         .notFound, "This session has begun no such presentation. Begin one at POST /identity-cards/presentations.")
+
+    static let otherChannel = Refusal(
+        .malformedRequest,
+        "The presentation has another channel. A response code is for same_device, and protocol and data are for dc_api."
+    )
+
+    static let unknownResponseCode = Refusal(
+        .notFound, "The response code is not one of this presentation. Begin a new one.")
+
+    static let unknownWalletRequest = Refusal(
+        .notFound, "The request is unknown, was answered or has expired. The app begins a new one.")
+
+    static let walletNonceTooLong = Refusal(
+        .malformedRequest, "The wallet_nonce is longer than 512 bytes.")
 
     static let presentationAnswered = Refusal(
         .conflict, "The request was answered already. Begin a new presentation.", state: "answered")

@@ -162,8 +162,8 @@ package extension Refusal {
     enum Subject: Sendable, CaseIterable {
         case algorithm, applicationID, barcode, callEndpoint, captcha, enrolmentToken, eventID, findableAddress
         case language, machineReadableZone, presence, presenceKey, pushEndpoint, recipient, webhookURL
-        /// The page or app that calls a wallet, and the way in which it does.
-        case origin, walletProtocol
+        /// The page or app that calls a wallet, the address to which a wallet returns, and the protocol.
+        case origin, returnAddress, walletProtocol
         /// The id that the caller chose for a new object.
         case newID
         /// The blinded numbers of contacts.

@@ -38,66 +38,48 @@ package extension Service {
     ) async throws -> PresentationOutcome {
         let wallet = try requireWallet()
         guard let id = PresentationID(text[...]) else { throw Refusal.unknownPresentation }
-        let counted = try await countAnswer(id, session)
-        let verified: PresentationVerifier.Verified
+        let (presentation, keys) = try await countAnswer(id, session)
+        let result: PresentationResult
         do throws(PresentationDefect) {
-            verified = try await verify(answer, to: counted, by: wallet)
+            let (given, request) = try Self.request(answer, presentation, keys)
+            result = try await verify(given, to: request, of: presentation, by: wallet)
         } catch {
             let refusal = Refusal.presentationRejected(error)
-            if !error.isUnreadable { try await refuse(id, error.reason.rawValue, for: session) }
+            if !error.isUnreadable { try await refuse(presentation, error.reason.rawValue, for: session) }
             throw refusal
         }
-        let presentation = counted.presentation
-        guard let proof = AgeProof(presentation.wanted), let age = presentation.wanted.age else {
-            return .card(try await keepIdentity(verified.identity, counted, for: session))
-        }
-        let isReached = verified.isAtLeast(age)
-        try await act(for: session) { [personal = keys.personal] transaction, _, events in
-            try Self.end(id, session, .accepted, in: transaction)
-            guard isReached else { return }
-            try AgeProofRepository(transaction, keys: personal).add(proof, of: session.userID, at: transaction.now)
-            events.record(
-                .ageProven(session.userID, of: session.providerID, proof), by: "device \(session.deviceID)")
-        }
-        return .age(id, presentation.wanted, isReached: isReached)
+        return try await accept(result, of: presentation, for: session)
     }
 
-    /// A presentation whose answer was counted.
-    private struct Counted: Sendable {
-        let presentation: Presentation
-        let keys: PresentationKeys
-        /// The user's name at the provider.
-        let displayName: String?
-    }
-
-    private func countAnswer(_ id: PresentationID, _ session: Session) async throws -> Counted {
-        let personal = keys.personal
-        return try await act(for: session) { transaction, _, _ in
-            let records = PresentationRepository(transaction)
-            guard let entry = try records.countAttempt(id, of: session) else { throw Refusal.unknownPresentation }
+    private func countAnswer(
+        _ id: PresentationID, _ session: Session
+    ) async throws -> (Presentation, PresentationKeys) {
+        try await act(for: session) { [personal = keys.personal] transaction, _, _ in
+            guard let entry = try PresentationRepository(transaction).countAttempt(id, of: session) else {
+                throw Refusal.unknownPresentation
+            }
+            guard entry.presentation.channel == .digitalCredentials else { throw Refusal.otherChannel }
             try entry.presentation.requireAnswerable(at: transaction.now)
-            guard let sealed = entry.sealedKey,
-                let key = try DataKeyRepository(transaction, keys: personal).find(session.userID),
-                let keys = PresentationKeys(text: try key.open(sealed, in: .presentationKey, of: id))
-            else { throw Refusal.presentationExpired }
-            let name = try UserProfile.find(session.userID, keys: personal, in: transaction).displayName
-            return Counted(presentation: entry.presentation, keys: keys, displayName: name)
+            guard let keys = try PresentationKeys.open(entry, keys: personal, in: transaction) else {
+                throw Refusal.presentationExpired
+            }
+            return (entry.presentation, keys)
         }
     }
 
-    private func verify(
-        _ answer: WalletAnswer, to counted: Counted, by wallet: Wallet
-    ) async throws(PresentationDefect) -> PresentationVerifier.Verified {
-        let presentation = counted.presentation
+    /// The request that the answer must answer, by its protocol.
+    private static func request(
+        _ answer: WalletAnswer, _ presentation: Presentation, _ keys: PresentationKeys
+    ) throws(PresentationDefect) -> (PresentationVerifier.Answer, PresentationRequest) {
         let (channel, key, credentials): (PresentationRequest.Channel, ResponseKey, [RequestedCredential])
         let given: PresentationVerifier.Answer
         switch answer.walletProtocol {
         case .openID4VP:
             channel = .digitalCredentials(origin: presentation.origin)
-            (key, credentials) = (counted.keys.openID4VP, WalletQuery.credentials(for: presentation.wanted))
+            (key, credentials) = (keys.openID4VP, WalletQuery.credentials(for: presentation.wanted))
             given = .encrypted(answer.response, key)
         case .isoDocument:
-            key = counted.keys.isoDocument
+            key = keys.isoDocument
             guard let info = try? DocumentRequest.encryptionInfo(of: presentation, point: key.point) else {
                 throw PresentationDefect(.undecryptable, "The key of the request is lost. Begin a new presentation.")
             }
@@ -105,69 +87,74 @@ package extension Service {
             credentials = [WalletQuery.isoDocument(for: presentation.wanted)]
             given = .annexC(answer.response, key)
         }
-        let request = PresentationRequest(
-            channel: channel, nonce: presentation.nonceText, keyThumbprint: key.thumbprint, credentials: credentials)
-        let verifier = PresentationVerifier(trust: wallet.trust, status: policy[\.wallet].status, lists: [])
-        return try await verifier.verify(given, to: request, now: environment.now()) {
-            await wallet.statusList($0)
+        return (
+            given,
+            PresentationRequest(
+                channel: channel, nonce: presentation.nonceText, keyThumbprint: key.thumbprint,
+                credentials: credentials)
+        )
+    }
+
+    /// Stores what an answer proves, and ends the presentation in the same transaction.
+    internal func accept(
+        _ result: PresentationResult, of presentation: Presentation, for session: Session
+    ) async throws -> PresentationOutcome {
+        switch result {
+        case .identity(let identity): return .card(try await keepIdentity(identity, presentation, for: session))
+        case .age(let isReached):
+            try await act(for: session) { [personal = keys.personal] transaction, _, events in
+                try Self.end(presentation, session, .accepted, in: transaction)
+                guard isReached, let proof = AgeProof(presentation.wanted) else { return }
+                try AgeProofRepository(transaction, keys: personal).add(
+                    proof, of: session.userID, at: transaction.now)
+                events.record(
+                    .ageProven(session.userID, of: session.providerID, proof), by: "device \(session.deviceID)")
+            }
+            return .age(presentation.id, presentation.wanted, isReached: isReached)
         }
     }
 
     /// Ends a presentation that was refused. The user may begin another one.
-    private func refuse(_ id: PresentationID, _ reason: String, for session: Session) async throws {
+    private func refuse(_ presentation: Presentation, _ reason: String, for session: Session) async throws {
         try await act(for: session) { transaction, _, events in
-            try Self.end(id, session, .refused, reason, in: transaction)
+            try Self.end(presentation, session, .refused, reason, in: transaction)
             events.record(.presentationRefused(session.userID, reason: reason), by: "device \(session.deviceID)")
         }
     }
 
-    /// - Throws: `Refusal` `conflict` if another answer was faster, or the request has expired.
+    /// - Throws: `Refusal` `conflict` if another answer was faster, or the time is over.
     private static func end(
-        _ id: PresentationID, _ session: Session, _ state: Presentation.State, _ reason: String? = nil,
+        _ presentation: Presentation, _ session: Session, _ state: Presentation.State, _ reason: String? = nil,
         in transaction: any Transaction
     ) throws {
-        guard try PresentationRepository(transaction).end(id, of: session, state, reason: reason) else {
-            let found = try PresentationRepository(transaction).find(id, of: session)?.presentation
-            throw found?.progress(at: transaction.now) == .expired
+        let records = PresentationRepository(transaction)
+        guard try records.end(presentation.id, of: session, from: presentation.state, state, reason: reason) else {
+            let found = try records.find(presentation.id, of: session)?.presentation
+            throw found?.state(at: transaction.now) == .expired
                 ? Refusal.presentationExpired : Refusal.presentationAnswered
         }
     }
 
     /// Evaluates the card that a credential has the data of, like one that was scanned, and stores it.
     private func keepIdentity(
-        _ identity: PresentedIdentity, _ counted: Counted, for session: Session
+        _ identity: PresentedIdentity, _ presentation: Presentation, for session: Session
     ) async throws -> EvaluatedCard {
-        let id = counted.presentation.id
         let card = ScannedCard.presented(IdentityCard(identity))
+        let displayName = try await read { [personal = keys.personal] transaction in
+            try UserProfile.find(session.userID, keys: personal, in: transaction).displayName
+        }
         let assessment = CardAssessment(
-            card, at: environment.now(), policy: policy[\.cards], displayName: counted.displayName)
+            card, at: environment.now(), policy: policy[\.cards], displayName: displayName)
         guard assessment.verdict != .rejected, let facts = CardFacts(card.identityCard) else {
             let refusal = Refusal.cardRejected(assessment.checks)
-            try await refuse(id, refusal.code.rawValue, for: session)
+            try await refuse(presentation, refusal.code.rawValue, for: session)
             throw refusal
         }
         return try await keep(facts, nil, assessment.checks, .credential, of: card, for: session) {
             transaction, isAccepted in
             try Self.end(
-                id, session, isAccepted ? .accepted : .refused,
+                presentation, session, isAccepted ? .accepted : .refused,
                 isAccepted ? nil : Refusal.Code.userBanned.rawValue, in: transaction)
-        }
-    }
-}
-
-extension PresentationVerifier.Verified {
-    fileprivate var identity: PresentedIdentity {
-        switch self {
-        case .document(let document): document.identity
-        case .credential(let credential): credential.identity
-        }
-    }
-
-    /// Whether the holder is at least this old. A rule has required the statement.
-    fileprivate func isAtLeast(_ age: Int) -> Bool {
-        switch self {
-        case .document(let document): document.isAtLeast(age) ?? false
-        case .credential: false
         }
     }
 }

@@ -6,7 +6,7 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A request to a wallet as its app hands it over, once for each way to a wallet.
+/// A request to a wallet as its app hands it over, once for each protocol.
 package struct OpenedPresentation: Sendable {
     package let id: PresentationID
     package let expiresAt: Date
@@ -51,22 +51,62 @@ package extension Service {
         _ wanted: Presentation.Wanted, origin: String, for session: Session
     ) async throws -> OpenedPresentation {
         let wallet = try requireWallet()
-        guard let origin = WalletOrigin(origin) else { throw Refusal.originUnregistered }
-        let policy = policy[\.wallet]
-        let (now, personal) = (environment.now(), keys.personal)
-        let presentation = Presentation(
-            id: environment.newIdentifier(), userID: session.userID, deviceID: session.deviceID,
-            sessionID: session.id, wanted: wanted, state: .open,
-            nonce: environment.randomBytes(Presentation.nonceLength), origin: origin.text, reason: nil, attempts: 0,
-            createdAt: now, expiresAt: now.addingTimeInterval(policy.lifetime))
-        let keys = PresentationKeys.generate()
+        guard let origin = WalletOrigin(origin), !origin.isReturnAddress else { throw Refusal.originUnregistered }
+        let (presentation, keys) = (new(wanted, .digitalCredentials, origin, for: session), PresentationKeys.generate())
         let opened = try Self.requests(presentation, keys, wallet)
+        try await keepOpen(presentation, keys, origin, for: session)
+        return opened
+    }
+
+    /// Begins a presentation by a wallet on the same device, which fetches the request by a link.
+    ///
+    /// - Parameter address: where the wallet returns to the app, with a code for ``redeemResponse(_:code:for:)``.
+    /// - Returns: also the link that the app opens.
+    /// - Throws: as ``openPresentation(_:origin:for:)``.
+    func openRedirect(
+        _ wanted: Presentation.Wanted, returningTo address: String, for session: Session
+    ) async throws -> (id: PresentationID, expiresAt: Date, url: String) {
+        let wallet = try requireWallet()
+        guard let address = WalletOrigin(address), address.isReturnAddress else {
+            throw Refusal.returnAddressUnregistered
+        }
+        let presentation = new(wanted, .sameDevice, address, for: session)
+        let request = Base64URL.encode(environment.randomBytes(Presentation.nonceLength))
+        try await keepOpen(
+            presentation, PresentationKeys.generate(), address, request: Digest256.of(request), for: session)
+        return (
+            presentation.id, presentation.expiresAt,
+            RequestObject.link(from: wallet.reader, to: urls.walletRequest(request))
+        )
+    }
+
+    private func new(
+        _ wanted: Presentation.Wanted, _ channel: Presentation.Channel, _ origin: WalletOrigin, for session: Session
+    ) -> Presentation {
+        let now = environment.now()
+        return Presentation(
+            id: environment.newIdentifier(), userID: session.userID, deviceID: session.deviceID,
+            sessionID: session.id, channel: channel, wanted: wanted, state: .open,
+            nonce: environment.randomBytes(Presentation.nonceLength), origin: origin.text, reason: nil, attempts: 0,
+            createdAt: now, expiresAt: now.addingTimeInterval(policy[\.wallet].lifetime))
+    }
+
+    /// Stores a new presentation.
+    ///
+    /// - Parameter request: the digest of the secret by which a wallet names the request; `nil` unless it is redirected.
+    private func keepOpen(
+        _ presentation: Presentation, _ keys: PresentationKeys, _ origin: WalletOrigin, request: Digest256? = nil,
+        for session: Session
+    ) async throws {
+        let (policy, personal) = (policy[\.wallet], self.keys.personal)
         let registered = AppOrigin(applicationID: session.applicationID, origin: origin)
         try await act(for: session) { transaction, holder, _ in
             guard try WalletOriginRepository(transaction).contains(registered) else {
-                throw Refusal.originUnregistered
+                throw origin.isReturnAddress ? Refusal.returnAddressUnregistered : Refusal.originUnregistered
             }
-            guard wanted != .identity || holder.user.assurance >= .phone else { throw Refusal.phoneRequired }
+            guard presentation.wanted != .identity || holder.user.assurance >= .phone else {
+                throw Refusal.phoneRequired
+            }
             let records = PresentationRepository(transaction)
             let open = try records.expiriesOfOpen(of: session.userID)
             if open.count >= Presentation.maximumOpen, let first = open.first {
@@ -80,9 +120,9 @@ package extension Service {
             try records.insert(
                 .init(
                     presentation: presentation,
-                    sealedKey: try dataKey.seal(keys.text, in: .presentationKey, of: presentation.id)))
+                    sealedKey: try dataKey.seal(keys.text, in: .presentationKey, of: presentation.id),
+                    requestHash: request))
         }
-        return opened
     }
 
     private static func requests(
@@ -104,13 +144,13 @@ package extension Service {
     /// - Throws: `Refusal` `not_found`.
     func readPresentation(
         _ text: String, for session: Session
-    ) async throws -> (progress: Presentation.Progress, reason: String?) {
+    ) async throws -> (state: Presentation.State, reason: String?) {
         let now = environment.now()
         return try await read { transaction in
             guard let id = PresentationID(text[...]),
                 let found = try PresentationRepository(transaction).find(id, of: session)?.presentation
             else { throw Refusal.unknownPresentation }
-            return (found.progress(at: now), found.reason)
+            return (found.state(at: now), found.reason)
         }
     }
 

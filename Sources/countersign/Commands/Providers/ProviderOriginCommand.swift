@@ -6,7 +6,7 @@ import Operations
 struct OriginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "origin",
-        abstract: "List, add and remove the web pages and native apps that may call wallets.",
+        abstract: "List, add and remove the pages and apps that call wallets, and the links to which wallets return.",
         subcommands: [List.self, Add.self, Remove.self])
 
     struct List: AdminCommand {
@@ -29,11 +29,14 @@ struct OriginCommand: AsyncParsableCommand {
     struct Add: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add an origin to the apps of a provider.",
-            discussion: "A wallet shows it to its user, and answers no other caller.",
+            discussion: """
+                A wallet shows it to its user, and answers no other caller. With a path it is a link to which a wallet on \
+                the same device returns. The platform must open it in the app alone.
+                """,
             example: "provider origin add acme https://app.acme.example")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
-        @Argument(help: "https:// with a host, or android:apk-key-hash: with the digest of a certificate.")
+        @Argument(help: "https:// with a host and perhaps a path, or android:apk-key-hash: with a digest.")
         var origin: String
         @Option(help: "The only app that gets it, by its id or its beginning.") var app: TypedID<Kind.Application>?
 
@@ -68,7 +71,8 @@ struct OriginCommand: AsyncParsableCommand {
     private static func read(_ text: String) throws(CommandFailure) -> WalletOrigin {
         guard let origin = WalletOrigin(text) else {
             throw CommandFailure(
-                "The origin must be https:// with a host and no path, or android:apk-key-hash: with 32 bytes in base64url.",
+                "The origin must be https:// with a host and no slash at its end, or android:apk-key-hash: with 32 bytes in "
+                    + "base64url.",
                 exitCode: .usage)
         }
         return origin

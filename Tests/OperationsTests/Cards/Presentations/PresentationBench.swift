@@ -22,10 +22,14 @@ struct PresentationBench {
 
     init(_ fixture: ServiceFixture) async throws {
         cards = try CardBench(fixture)
-        try await fixture.admin.addOrigin(try Self.origin(), to: "test", app: nil)
+        for origin in [try Self.origin(), try Self.returnAddress()] {
+            try await fixture.admin.addOrigin(origin, to: "test", app: nil)
+        }
     }
 
     static func origin() throws -> WalletOrigin { try #require(WalletOrigin(StandInWallet.origin)) }
+
+    static func returnAddress() throws -> WalletOrigin { try #require(WalletOrigin(StandInWallet.returnAddress)) }
 
     static func run(
         _ policy: Policy = policy, on kind: StoreKind = .usual, _ body: (PresentationBench) async throws -> Void

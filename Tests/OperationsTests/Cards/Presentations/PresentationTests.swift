@@ -135,13 +135,13 @@ struct PresentationTests {
             #expect(unread?.reason == .malformed)
             #expect(await refusal(first, foreign)?.reason == .wrongKey)
             var state = try await context.readPresentation(first.id.description, for: alice.session)
-            #expect(state.progress == .open && state.reason == nil)
+            #expect(state.state == .open && state.reason == nil)
             var forged = DocumentMint(try WalletIssuer())
             forged.elements = bench.mint(.over18).elements
             let untrusted = try bench.answer(first, forged, by: .isoDocument)
             #expect(await refusal(first, untrusted)?.reason == .issuerCertificate)
             state = try await context.readPresentation(first.id.description, for: alice.session)
-            #expect(state.progress == .refused && state.reason == "issuer_certificate")
+            #expect(state.state == .refused && state.reason == "issuer_certificate")
             let right = try bench.answer(first, bench.mint(.over18), by: .isoDocument)
             #expect(await refusal(first, right)?.state == "answered")
             #expect(try await bench.count("age_proofs") == 0)
@@ -172,7 +172,7 @@ struct PresentationTests {
                 _ = try await context.answerPresentation(late.id.description, other, for: alice.session)
             }
             let state = try await context.readPresentation(late.id.description, for: alice.session)
-            #expect(state.progress == .expired)
+            #expect(state.state == .expired)
         }
     }
 

@@ -1,0 +1,131 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+import Tokens
+
+/// The side of a wallet on the same device. It has no session: whoever knows the secret of a request may fetch and answer
+/// it, and only the session that began it gets the result.
+package extension Service {
+    /// The request that a wallet fetches, signed, as often as it is asked for until an answer or the expiry.
+    ///
+    /// - Parameters:
+    ///   - request: the secret of the request.
+    ///   - walletNonce: a nonce of the wallet, which is signed with it.
+    /// - Throws: `Refusal` `not_found`; `malformed_request` for a long nonce.
+    func readRequestObject(_ request: String, walletNonce: String?) async throws -> String {
+        let wallet = try requireWallet()
+        guard walletNonce?.utf8.count ?? 0 <= 512 else { throw Refusal.walletNonceTooLong }
+        let (presentation, keys) = try await read { [personal = keys.personal] transaction in
+            guard let entry = try PresentationRepository(transaction).find(request: Digest256.of(request)),
+                entry.presentation.state(at: transaction.now) == .open,
+                let keys = try PresentationKeys.open(entry, keys: personal, in: transaction)
+            else { throw Refusal.unknownWalletRequest }
+            return (entry.presentation, keys)
+        }
+        return try RequestObject(
+            for: presentation, query: WalletQuery.credentials(for: presentation.wanted), key: keys.openID4VP,
+            state: request, answeredAt: urls.walletResponse(request), walletNonce: walletNonce
+        ).signed(by: wallet.reader)
+    }
+
+    /// Verifies the answer of a wallet at its arrival, and keeps it until the app redeems it.
+    ///
+    /// The answer is counted first. The first one that can be decrypted ends the request. The same answer again gets the
+    /// same response, so a wallet can repeat it if the response is lost.
+    ///
+    /// - Parameter request: the secret of the request.
+    /// - Returns: where the wallet sends its user: the app's address with the code that redeems the answer.
+    /// - Throws: `Refusal` `not_found`; `conflict` after another answer or too late; `presentation_rejected` with the
+    ///   reason; `rate_limited`.
+    func receiveResponse(_ response: String, to request: String) async throws -> String {
+        let wallet = try requireWallet()
+        let (secret, digest) = (Digest256.of(request), Digest256.of(response))
+        if let known = try await returnLink(secret, digest) { return known }
+        let (presentation, keys) = try await countResponse(secret)
+        let key = keys.openID4VP
+        let sent = PresentationRequest(
+            channel: .redirect(clientID: wallet.reader.clientID, responseURI: urls.walletResponse(request)),
+            nonce: presentation.nonceText, keyThumbprint: key.thumbprint,
+            credentials: WalletQuery.credentials(for: presentation.wanted))
+        let result: PresentationResult
+        do throws(PresentationDefect) {
+            result = try await verify(.encrypted(response, key), to: sent, of: presentation, by: wallet)
+        } catch {
+            let refusal = Refusal.presentationRejected(error)
+            if !error.isUnreadable { try await refuseResponse(presentation, error.reason.rawValue) }
+            throw refusal
+        }
+        let received = ReceivedAnswer(
+            digest: digest, code: Base64URL.encode(environment.randomBytes(Presentation.nonceLength)), result: result)
+        guard try await keepResponse(received, of: presentation) else {
+            guard let known = try await returnLink(secret, digest) else { throw Refusal.presentationAnswered }
+            return known
+        }
+        return presentation.returnLink(received.code)
+    }
+
+    /// The response to an answer that has arrived before; `nil` if it has not.
+    private func returnLink(_ request: Digest256, _ digest: Digest256) async throws -> String? {
+        try await read { [personal = keys.personal] transaction in
+            guard let entry = try PresentationRepository(transaction).find(request: request),
+                entry.presentation.state(at: transaction.now) == .received,
+                let received = try ReceivedAnswer.open(entry, keys: personal, in: transaction),
+                received.digest == digest
+            else { return nil }
+            return entry.presentation.returnLink(received.code)
+        }
+    }
+
+    private func countResponse(_ request: Digest256) async throws -> (Presentation, PresentationKeys) {
+        try await write { [personal = keys.personal] transaction, _ in
+            guard let entry = try PresentationRepository(transaction).countAttempt(request: request) else {
+                throw Refusal.unknownWalletRequest
+            }
+            try entry.presentation.requireAnswerable(at: transaction.now)
+            guard let keys = try PresentationKeys.open(entry, keys: personal, in: transaction) else {
+                throw Refusal.unknownWalletRequest
+            }
+            return (entry.presentation, keys)
+        }
+    }
+
+    private func keepResponse(_ received: ReceivedAnswer, of presentation: Presentation) async throws -> Bool {
+        try await write { [personal = keys.personal] transaction, _ in
+            let dataKeys = DataKeyRepository(transaction, keys: personal)
+            guard let key = try dataKeys.find(presentation.userID) else { throw Refusal.unknownWalletRequest }
+            return try PresentationRepository(transaction).receive(
+                presentation.id, sealedResult: key.seal(received.text, in: .presentationResult, of: presentation.id),
+                code: Digest256.of(received.code), until: transaction.now + Presentation.redemptionTime)
+        }
+    }
+
+    /// Ends a request whose answer is refused. The user may begin another one.
+    private func refuseResponse(_ presentation: Presentation, _ reason: String) async throws {
+        try await write { transaction, events in
+            guard try PresentationRepository(transaction).refuse(presentation.id, reason: reason) else {
+                throw Refusal.presentationAnswered
+            }
+            events.record(
+                .presentationRefused(presentation.userID, reason: reason), by: "device \(presentation.deviceID)")
+        }
+    }
+}
+
+extension ReceivedAnswer {
+    /// Opens the answer that waits for its app; `nil` in any other state, or if the user was erased.
+    static func open(
+        _ entry: PresentationRepository.Entry, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> ReceivedAnswer? {
+        guard let sealed = entry.sealedResult,
+            let key = try DataKeyRepository(transaction, keys: keys).find(entry.presentation.userID)
+        else { return nil }
+        return ReceivedAnswer(text: try key.open(sealed, in: .presentationResult, of: entry.presentation.id))
+    }
+}
+
+extension Presentation {
+    /// Where a wallet sends its user after an answer. The code is in the fragment, which no server gets.
+    fileprivate func returnLink(_ code: String) -> String { "\(origin)#response_code=\(code)" }
+}
