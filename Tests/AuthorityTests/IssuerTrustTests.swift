@@ -37,6 +37,18 @@ struct IssuerTrustTests {
         #expect(refusal([issuer.certificate, [0]]) == nil)
     }
 
+    @Test("is named to wallets by the keys of all issuers of a type, or not at all")
+    func keyIdentifiers() throws {
+        #expect(trust.keyIdentifiers(for: DocumentMint.licence) == nil)
+        let named = try IssuerTrust.Anchor(issuer.root(named: [1, 2, 3]), types: [DocumentMint.licence])
+        let all = try IssuerTrust.Anchor(issuer.root(named: [4, 5]), types: nil)
+        #expect(IssuerTrust([named, all]).keyIdentifiers(for: DocumentMint.licence) == [[1, 2, 3], [4, 5]])
+        #expect(IssuerTrust([named, all]).keyIdentifiers(for: "urn:eudi:pid:1") == [[4, 5]])
+        let unnamed = try IssuerTrust.Anchor(issuer.root, types: [DocumentMint.licence])
+        #expect(IssuerTrust([named, unnamed]).keyIdentifiers(for: DocumentMint.licence) == nil)
+        #expect(IssuerTrust([named]).keyIdentifiers(for: "other") == nil)
+    }
+
     @Test("ends with the issuer's own certificate, with unknown issuers, and with other types")
     func unknown() throws {
         let other = try WalletIssuer()

@@ -99,3 +99,15 @@ package extension IssuerTrust {
         PresentationDefect(.issuerCertificate, "The signer's certificate is not valid. \(detail)")
     }
 }
+
+package extension IssuerTrust {
+    /// The key identifiers (RFC 5280 §4.2.1.2) of the authorities that are trusted for a type of credentials; `nil` if one
+    /// has none, because a list without it would exclude its credentials.
+    func keyIdentifiers(for type: String) -> [[UInt8]]? {
+        let trusted = anchors.filter { $0.types?.contains(type) ?? true }
+        let identifiers = trusted.compactMap { anchor in
+            (try? anchor.certificate.extensions.subjectKeyIdentifier).map { Array($0.keyIdentifier) }
+        }
+        return identifiers.isEmpty || identifiers.count < trusted.count ? nil : identifiers
+    }
+}

@@ -6,6 +6,12 @@ package struct WalletPolicy: Sendable, Equatable {
     package var enabled = false
     /// From the beginning of a presentation to the answer of the wallet.
     package var lifetime: TimeInterval = 300
+    /// The ways to a wallet that apps may choose.
+    package var channels = Presentation.Channel.allCases
+    /// How requests name the service. It is read with the certificate, at the start.
+    package var clientID = WalletReader.NameKind.certificateHash
+    /// The formats of credentials that are asked for.
+    package var formats = RequestedCredential.Format.allCases
     /// How much the status of a credential matters.
     package var status = StatusRequirement.ifPresent
     /// Presentations that one user may begin in an hour.

@@ -5,7 +5,7 @@ import Foundation
 
 /// A request to a wallet as OpenID4VP 1.0 has it, signed by the service.
 package struct RequestObject: Sendable {
-    private let query: [RequestedCredential]
+    private let query: CredentialQuery
     private let nonce: String
     private let key: ResponseKey
     /// How the answer comes back.
@@ -14,7 +14,7 @@ package struct RequestObject: Sendable {
     /// A request over the Digital Credentials API (Annex A).
     ///
     /// - Parameter key: the key for which the wallet encrypts its answer.
-    package init(for presentation: Presentation, query: [RequestedCredential], key: ResponseKey) {
+    package init(for presentation: Presentation, query: CredentialQuery, key: ResponseKey) {
         self.query = query
         self.key = key
         nonce = presentation.nonceText
@@ -29,7 +29,7 @@ package struct RequestObject: Sendable {
     ///   - state: the secret by which the wallet names the request.
     ///   - walletNonce: the wallet's own nonce, which proves to it that the request is new (§5.10).
     package init(
-        for presentation: Presentation, query: [RequestedCredential], key: ResponseKey, state: String,
+        for presentation: Presentation, query: CredentialQuery, key: ResponseKey, state: String,
         answeredAt responseURI: String, walletNonce: String?
     ) {
         self.query = query
@@ -58,7 +58,7 @@ package extension RequestObject {
     private func payload(of reader: WalletReader) -> JSONValue {
         let members: KeyValuePairs<String, JSONValue?> = [
             "aud": .string("https://self-issued.me/v2"), "client_id": .string(reader.clientID),
-            "response_type": .string("vp_token"), "nonce": .string(nonce), "dcql_query": dcql,
+            "response_type": .string("vp_token"), "nonce": .string(nonce), "dcql_query": query.json,
             "client_metadata": metadata,
         ]
         return .object(
@@ -82,48 +82,10 @@ package extension RequestObject {
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-    /// The query (§6). One credential is enough, whichever it is.
-    private var dcql: JSONValue {
-        .object([
-            "credentials": .array(query.map(Self.dcql)),
-            "credential_sets": .array([
-                .object(["options": .array(query.map { .array([.string($0.id)]) })])
-            ]),
-        ])
-    }
-
-    private static func dcql(_ credential: RequestedCredential) -> JSONValue {
-        let isDocument = credential.format == .mobileDocument
-        let meta: JSONValue =
-            isDocument
-            ? .object(["doctype_value": .string(credential.type)])
-            : .object(["vct_values": .array([.string(credential.type)])])
-        let claims = credential.claims.map { path in
-            JSONValue.object([
-                "path": .array(path.map { .string($0) }),
-                "intent_to_retain": isDocument ? .bool(WalletQuery.isRetained(path)) : nil,
-            ])
-        }
-        return .object([
-            "id": .string(credential.id), "format": .string(credential.format.rawValue), "meta": meta,
-            "claims": .array(claims),
-        ])
-    }
-
     /// What the service can verify (§11.1), and the key of this request alone.
     private var metadata: JSONValue {
-        func numbers(_ values: Int64...) -> JSONValue { .array(values.map { .integer($0) }) }
-        let es256 = JSONValue.array([.string("ES256")])
-        return .object([
-            "jwks": .object(["keys": .array([key.webKey])]),
-            "vp_formats_supported": .object([
-                RequestedCredential.Format.mobileDocument.rawValue: .object([
-                    "issuerauth_alg_values": numbers(-7, -9, -35, -51), "deviceauth_alg_values": numbers(-7, -9),
-                ]),
-                RequestedCredential.Format.selectiveDisclosure.rawValue: .object([
-                    "sd-jwt_alg_values": es256, "kb-jwt_alg_values": es256,
-                ]),
-            ]),
+        .object([
+            "jwks": .object(["keys": .array([key.webKey])]), "vp_formats_supported": query.supportedFormats,
             "encrypted_response_enc_values_supported": .array(
                 ContentEncryption.allCases.map { .string($0.rawValue) }),
         ])

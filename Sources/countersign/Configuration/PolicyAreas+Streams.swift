@@ -43,6 +43,9 @@ extension PolicyArea {
             fields: [
                 .flag("enabled", \.wallet.enabled),
                 .time("lifetime", \.wallet.lifetime, 60...3600),
+                .choices("channels", \.wallet.channels),
+                .choice("client_id", \.wallet.clientID),
+                .choices("formats", \.wallet.formats),
                 .choice("status", \.wallet.status),
                 .whole("openings_per_hour", \.wallet.openingsPerHour, 1...1000),
             ])

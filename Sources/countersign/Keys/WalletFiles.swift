@@ -21,7 +21,7 @@ enum WalletFiles {
     ) throws(CommandFailure) -> Wallet? {
         guard policy[\.wallet].enabled else { return nil }
         let trust = try IssuerFiles.trust(in: "\(directory)/\(IssuerFiles.name)")
-        let (reader, _) = try reader(in: directory)
+        let (reader, _) = try reader(in: directory, named: policy[\.wallet].clientID)
         return Wallet(trust: trust, reader: reader, now: now) { uri in
             await StatusListReader(policy[\.delivery], allowingLoopback: allowsLoopback)(uri)
         }
@@ -35,7 +35,9 @@ enum WalletFiles {
     }
 
     /// The certificate for wallets and its key, and when it expires. Self-signed certificates are left out: wallets know their roots.
-    private static func reader(in directory: String) throws(CommandFailure) -> (reader: WalletReader, end: Date) {
+    private static func reader(
+        in directory: String, named kind: WalletReader.NameKind = .certificateHash
+    ) throws(CommandFailure) -> (reader: WalletReader, end: Date) {
         let keyFile = KeyFile(path: "\(directory)/\(keyName)", isPrivate: true)
         let file = KeyFile(path: "\(directory)/\(certificateName)", isPrivate: false)
         guard keyFile.exists, file.exists else {
@@ -64,6 +66,20 @@ enum WalletFiles {
                 "\(file.path) does not begin with the certificate of \(keyFile.path), or that one is self-signed, which "
                     + "no wallet accepts.")
         }
-        return (WalletReader(key: key, certificates: chain), own.notValidAfter)
+        let dnsName = kind == .dnsName ? dnsName(of: own) : nil
+        guard kind != .dnsName || dnsName != nil else {
+            throw CommandFailure(
+                "wallet.yaml has client_id: \(kind.rawValue), and the certificate in \(file.path) has no DNS name. Choose "
+                    + "\(WalletReader.NameKind.certificateHash.rawValue).")
+        }
+        return (WalletReader(key: key, certificates: chain, dnsName: dnsName), own.notValidAfter)
+    }
+
+    /// The first DNS name in a certificate; `nil` if it has none.
+    private static func dnsName(of certificate: Certificate) -> String? {
+        let names = (try? certificate.extensions.subjectAlternativeNames).map { Array($0) } ?? []
+        return names.lazy.compactMap { name in
+            if case .dnsName(let text) = name { text } else { nil }
+        }.first
     }
 }

@@ -44,8 +44,8 @@ struct SampleWalletTests {
                     .object([
                         "protocol": .string("org-iso-mdoc"),
                         "data": .object([
-                            "deviceRequest": .string(opened.deviceRequest),
-                            "encryptionInfo": .string(opened.encryptionInfo),
+                            "deviceRequest": .string(opened.isoDocument?.deviceRequest ?? ""),
+                            "encryptionInfo": .string(opened.isoDocument?.encryptionInfo ?? ""),
                         ]),
                     ])
                 ])

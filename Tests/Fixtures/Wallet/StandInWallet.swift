@@ -37,6 +37,17 @@ package struct StandInWallet: Sendable {
             trust: trust, reader: reader, now: now, fetch: { [lists] uri in lists.bytes.withLock { $0[uri] } })
     }
 
+    /// The same with another name of the service in requests, and an issuer whose key has an identifier.
+    package func verification(dnsName: String, keyIdentifier: [UInt8], now: @escaping @Sendable () -> Date) throws
+        -> Wallet
+    {
+        let anchor = try IssuerTrust.Anchor(issuer.root(named: keyIdentifier), types: nil)
+        return Wallet(
+            trust: IssuerTrust([anchor]),
+            reader: WalletReader(key: reader.key, certificates: reader.certificates, dnsName: dnsName), now: now,
+            fetch: { [lists] uri in lists.bytes.withLock { $0[uri] } })
+    }
+
     /// Publishes a status list.
     package func publish(_ list: StatusListMint) throws {
         let bytes = try list.token()
@@ -70,7 +81,8 @@ package struct ReceivedRequest: Sendable {
             self.init(
                 walletProtocol,
                 .object([
-                    "deviceRequest": .string(opened.deviceRequest), "encryptionInfo": .string(opened.encryptionInfo),
+                    "deviceRequest": .string(opened.isoDocument?.deviceRequest ?? ""),
+                    "encryptionInfo": .string(opened.isoDocument?.encryptionInfo ?? ""),
                 ]))
         }
     }

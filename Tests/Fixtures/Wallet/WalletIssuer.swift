@@ -44,6 +44,14 @@ package struct WalletIssuer: Sendable {
         try certified(key: .init(P256.Signing.PrivateKey().publicKey))
     }
 
+    /// The authority's certificate with a key identifier, which real ones have.
+    package func root(named identifier: [UInt8]) throws -> [UInt8] {
+        let identifier = SubjectKeyIdentifier(keyIdentifier: identifier[...])
+        return try certified(
+            subject: Self.name("IACA"), key: .init(rootKey.publicKey),
+            Self.authority() + [try identifier.makeCertificateExtension()])
+    }
+
     /// What a verifier learns from the signer's certificate.
     package func signer() throws -> CredentialSigner {
         CredentialSigner(

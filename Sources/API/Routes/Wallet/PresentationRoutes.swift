@@ -53,15 +53,13 @@ struct PresentationRoutes: Sendable {
 
     private static func json(_ opened: OpenedPresentation) -> Response {
         // The members of `navigator.credentials.get`, which the app hands over unchanged.
-        let requests: [(Presentation.WalletProtocol, JSONValue)] = [
-            (.openID4VP, .object(["request": .string(opened.requestObject)])),
-            (
-                .isoDocument,
-                .object([
-                    "deviceRequest": .string(opened.deviceRequest), "encryptionInfo": .string(opened.encryptionInfo),
-                ])
-            ),
+        var requests: [(Presentation.WalletProtocol, JSONValue)] = [
+            (.openID4VP, .object(["request": .string(opened.requestObject)]))
         ]
+        if let (request, info) = opened.isoDocument {
+            let data = JSONValue.object(["deviceRequest": .string(request), "encryptionInfo": .string(info)])
+            requests.append((.isoDocument, data))
+        }
         return .json(
             status: .created,
             [

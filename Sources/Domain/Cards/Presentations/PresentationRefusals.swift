@@ -3,6 +3,12 @@ package extension Refusal {
     static let walletsDisabled = Refusal(
         .notFound, "The service accepts no wallets. The operator enables them in wallet.yaml.")
 
+    static let channelDisabled = Refusal(
+        .notFound, "The service reaches no wallets by this channel. The operator allows channels in wallet.yaml.")
+
+    static let formatsDisabled = Refusal(
+        .notFound, "No format that the service accepts has this statement. The operator allows formats in wallet.yaml.")
+
     static let presentationFormUnknown = Refusal(
         .malformedRequest, "The protocol is unknown. Send the protocol and the data that the wallet's answer has.",
         about: .walletProtocol)

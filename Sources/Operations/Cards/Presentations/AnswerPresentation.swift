@@ -36,12 +36,13 @@ package extension Service {
     func answerPresentation(
         _ text: String, _ answer: WalletAnswer, for session: Session
     ) async throws -> PresentationOutcome {
-        let wallet = try requireWallet()
+        let wallet = try requireWallet(.digitalCredentials)
         guard let id = PresentationID(text[...]) else { throw Refusal.unknownPresentation }
         let (presentation, keys) = try await countAnswer(id, session)
+        let query = try query(for: presentation.wanted, wallet)
         let result: PresentationResult
         do throws(PresentationDefect) {
-            let (given, request) = try Self.request(answer, presentation, keys)
+            let (given, request) = try Self.request(answer, presentation, query, keys)
             result = try await verify(given, to: request, of: presentation, by: wallet)
         } catch {
             let refusal = Refusal.presentationRejected(error)
@@ -69,14 +70,14 @@ package extension Service {
 
     /// The request that the answer must answer, by its protocol.
     private static func request(
-        _ answer: WalletAnswer, _ presentation: Presentation, _ keys: PresentationKeys
+        _ answer: WalletAnswer, _ presentation: Presentation, _ query: CredentialQuery, _ keys: PresentationKeys
     ) throws(PresentationDefect) -> (PresentationVerifier.Answer, PresentationRequest) {
         let (channel, key, credentials): (PresentationRequest.Channel, ResponseKey, [RequestedCredential])
         let given: PresentationVerifier.Answer
         switch answer.walletProtocol {
         case .openID4VP:
             channel = .digitalCredentials(origin: presentation.origin)
-            (key, credentials) = (keys.openID4VP, WalletQuery.credentials(for: presentation.wanted))
+            (key, credentials) = (keys.openID4VP, query.credentials)
             given = .encrypted(answer.response, key)
         case .isoDocument:
             key = keys.isoDocument
@@ -84,7 +85,9 @@ package extension Service {
                 throw PresentationDefect(.undecryptable, "The key of the request is lost. Begin a new presentation.")
             }
             channel = .annexC(origin: presentation.origin, encryptionInfo: info)
-            credentials = [WalletQuery.isoDocument(for: presentation.wanted)]
+            // A format that is no longer allowed is no longer accepted.
+            let asked = WalletQuery.isoDocument(for: presentation.wanted)
+            credentials = query.credentials.filter { $0 == asked }
             given = .annexC(answer.response, key)
         }
         return (

@@ -1,3 +1,4 @@
+import Authority
 import Cards
 import Database
 import Domain
@@ -12,9 +13,8 @@ package struct OpenedPresentation: Sendable {
     package let expiresAt: Date
     /// For `openid4vp-v1-signed`: the request as a compact JWS.
     package let requestObject: String
-    /// For `org-iso-mdoc`: the request, and what begins its session, in base64url.
-    package let deviceRequest: String
-    package let encryptionInfo: String
+    /// For `org-iso-mdoc`: the request, and what begins its session, in base64url; `nil` if the policy excludes it.
+    package let isoDocument: (deviceRequest: String, encryptionInfo: String)?
 }
 
 /// The keys for the answers to one request. Each way to a wallet has its own.
@@ -50,10 +50,11 @@ package extension Service {
     func openPresentation(
         _ wanted: Presentation.Wanted, origin: String, for session: Session
     ) async throws -> OpenedPresentation {
-        let wallet = try requireWallet()
+        let wallet = try requireWallet(.digitalCredentials)
+        let query = try query(for: wanted, wallet)
         guard let origin = WalletOrigin(origin), !origin.isReturnAddress else { throw Refusal.originUnregistered }
         let (presentation, keys) = (new(wanted, .digitalCredentials, origin, for: session), PresentationKeys.generate())
-        let opened = try Self.requests(presentation, keys, wallet)
+        let opened = try Self.requests(presentation, query, keys, wallet)
         try await keepOpen(presentation, keys, origin, for: session)
         return opened
     }
@@ -66,7 +67,8 @@ package extension Service {
     func openRedirect(
         _ wanted: Presentation.Wanted, returningTo address: String, for session: Session
     ) async throws -> (id: PresentationID, expiresAt: Date, url: String) {
-        let wallet = try requireWallet()
+        let wallet = try requireWallet(.sameDevice)
+        _ = try query(for: wanted, wallet)
         guard let address = WalletOrigin(address), address.isReturnAddress else {
             throw Refusal.returnAddressUnregistered
         }
@@ -126,17 +128,17 @@ package extension Service {
     }
 
     private static func requests(
-        _ presentation: Presentation, _ keys: PresentationKeys, _ wallet: Wallet
+        _ presentation: Presentation, _ query: CredentialQuery, _ keys: PresentationKeys, _ wallet: Wallet
     ) throws -> OpenedPresentation {
-        let request = RequestObject(
-            for: presentation, query: WalletQuery.credentials(for: presentation.wanted), key: keys.openID4VP)
-        let device = try DocumentRequest(
-            for: presentation, credential: WalletQuery.isoDocument(for: presentation.wanted),
-            point: keys.isoDocument.point)
+        let request = RequestObject(for: presentation, query: query, key: keys.openID4VP)
+        let asked = WalletQuery.isoDocument(for: presentation.wanted)
+        let device =
+            try query.credentials.contains(asked)
+            ? DocumentRequest(for: presentation, credential: asked, point: keys.isoDocument.point) : nil
         return OpenedPresentation(
             id: presentation.id, expiresAt: presentation.expiresAt,
             requestObject: try request.signed(by: wallet.reader),
-            deviceRequest: try device.signed(by: wallet.reader), encryptionInfo: device.encryptionInfo)
+            isoDocument: try device.map { (try $0.signed(by: wallet.reader), $0.encryptionInfo) })
     }
 
     /// A presentation as the session that began it sees it.
@@ -170,9 +172,24 @@ package extension Service {
 extension Service {
     /// What verifies wallets.
     ///
-    /// - Throws: `Refusal` `not_found` if the policy does not enable wallets.
-    func requireWallet() throws(Refusal) -> Wallet {
-        guard policy[\.wallet].enabled, let wallet else { throw Refusal.walletsDisabled }
+    /// - Throws: `Refusal` `not_found` if the policy does not enable wallets, or not by this channel.
+    func requireWallet(_ channel: Presentation.Channel) throws(Refusal) -> Wallet {
+        let policy = policy[\.wallet]
+        guard policy.enabled, let wallet else { throw Refusal.walletsDisabled }
+        guard policy.channels.contains(channel) else { throw Refusal.channelDisabled }
         return wallet
+    }
+
+    /// What a wallet is asked for, in the formats that the policy allows.
+    ///
+    /// - Throws: `Refusal` `not_found` if no such format has it.
+    func query(for wanted: Presentation.Wanted, _ wallet: Wallet) throws(Refusal) -> CredentialQuery {
+        let formats = policy[\.wallet].formats
+        let credentials = WalletQuery.credentials(for: wanted).filter { formats.contains($0.format) }
+        guard !credentials.isEmpty else { throw Refusal.formatsDisabled }
+        let issuers = credentials.compactMap { credential in
+            wallet.trust.keyIdentifiers(for: credential.type).map { (credential.id, $0) }
+        }
+        return CredentialQuery(credentials, formats: formats, issuers: Dictionary(issuers) { first, _ in first })
     }
 }

@@ -15,7 +15,7 @@ package extension Service {
     ///   - walletNonce: a nonce of the wallet, which is signed with it.
     /// - Throws: `Refusal` `not_found`; `malformed_request` for a long nonce.
     func readRequestObject(_ request: String, walletNonce: String?) async throws -> String {
-        let wallet = try requireWallet()
+        let wallet = try requireWallet(.sameDevice)
         guard walletNonce?.utf8.count ?? 0 <= 512 else { throw Refusal.walletNonceTooLong }
         let (presentation, keys) = try await read { [personal = keys.personal] transaction in
             guard let entry = try PresentationRepository(transaction).find(request: Digest256.of(request)),
@@ -25,8 +25,8 @@ package extension Service {
             return (entry.presentation, keys)
         }
         return try RequestObject(
-            for: presentation, query: WalletQuery.credentials(for: presentation.wanted), key: keys.openID4VP,
-            state: request, answeredAt: urls.walletResponse(request), walletNonce: walletNonce
+            for: presentation, query: query(for: presentation.wanted, wallet), key: keys.openID4VP, state: request,
+            answeredAt: urls.walletResponse(request), walletNonce: walletNonce
         ).signed(by: wallet.reader)
     }
 
@@ -40,7 +40,7 @@ package extension Service {
     /// - Throws: `Refusal` `not_found`; `conflict` after another answer or too late; `presentation_rejected` with the
     ///   reason; `rate_limited`.
     func receiveResponse(_ response: String, to request: String) async throws -> String {
-        let wallet = try requireWallet()
+        let wallet = try requireWallet(.sameDevice)
         let (secret, digest) = (Digest256.of(request), Digest256.of(response))
         if let known = try await returnLink(secret, digest) { return known }
         let (presentation, keys) = try await countResponse(secret)
@@ -48,7 +48,7 @@ package extension Service {
         let sent = PresentationRequest(
             channel: .redirect(clientID: wallet.reader.clientID, responseURI: urls.walletResponse(request)),
             nonce: presentation.nonceText, keyThumbprint: key.thumbprint,
-            credentials: WalletQuery.credentials(for: presentation.wanted))
+            credentials: try query(for: presentation.wanted, wallet).credentials)
         let result: PresentationResult
         do throws(PresentationDefect) {
             result = try await verify(.encrypted(response, key), to: sent, of: presentation, by: wallet)

@@ -15,7 +15,7 @@ package extension Service {
     func redeemResponse(
         _ text: String, code: String, for session: Session
     ) async throws -> PresentationOutcome {
-        _ = try requireWallet()
+        _ = try requireWallet(.sameDevice)
         guard let id = PresentationID(text[...]) else { throw Refusal.unknownPresentation }
         let codeHash = Digest256.of(code)
         let found = try await act(for: session) { [personal = keys.personal] transaction, _, _ in
