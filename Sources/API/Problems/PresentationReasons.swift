@@ -28,6 +28,9 @@ extension ProblemReason {
             .surplus, "the wallet presents more than the request asks for",
             "Have the user update the wallet, or use another one."),
         ofPresentation(
+            .mixed, "the wallet presents credentials of different persons",
+            "Have the user present one credential. If it is reported often, ask the operator about the user."),
+        ofPresentation(
             .unknownIssuer, "no issuer that the service trusts certified the signer of the credential",
             "Ask the operator which issuers are trusted, and for which types."),
         ofPresentation(

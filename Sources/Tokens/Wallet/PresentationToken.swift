@@ -1,16 +1,21 @@
 import Domain
 import Encoding
 
-/// The one presentation of a wallet's answer (`vp_token`, OpenID4VP 1.0 §8.1), and the part of the query that it answers.
+/// A presentation in a wallet's answer (`vp_token`, OpenID4VP 1.0 §8.1), and the part of the query that it answers.
 package struct PresentationToken: Sendable {
     package let requested: RequestedCredential
     /// An SD-JWT, or base64url of a `DeviceResponse`.
     package let presentation: String
+}
 
-    /// Reads the decrypted answer. The wallet is not trusted to have answered the query.
+package extension PresentationToken {
+    /// Reads the decrypted answer: one presentation for each part of the query that the wallet answers, at least one. The
+    /// wallet is not trusted to have answered the query.
     ///
     /// - Throws: `malformed`, `not_asked`, `incomplete` or `surplus`.
-    package init(_ json: [UInt8], answering request: PresentationRequest) throws(PresentationDefect) {
+    static func all(
+        _ json: [UInt8], answering request: PresentationRequest
+    ) throws(PresentationDefect) -> [PresentationToken] {
         guard let answer = try? JSONOutline(json) else {
             throw PresentationDefect(.malformed, "The answer is not one JSON object.")
         }
@@ -20,12 +25,15 @@ package struct PresentationToken: Sendable {
         guard case .object(let members)? = answer["vp_token"] else {
             throw PresentationDefect(.malformed, "The answer has no vp_token that is an object with the query's ids.")
         }
-        guard let member = members.first else {
+        guard !members.isEmpty else {
             throw PresentationDefect(.incomplete, "The vp_token has no presentation.")
         }
-        guard members.count == 1 else {
-            throw PresentationDefect(.surplus, "The vp_token answers several parts of the query. One is enough.")
-        }
+        var tokens: [PresentationToken] = []
+        for member in members { tokens.append(try PresentationToken(member, request)) }
+        return tokens
+    }
+
+    private init(_ member: JSONMember, _ request: PresentationRequest) throws(PresentationDefect) {
         guard let requested = request.credentials.first(where: { $0.id.hasSameBytes(as: member.name) }) else {
             throw PresentationDefect(.notAsked, "The vp_token has an id that is not in the query.")
         }

@@ -72,6 +72,14 @@ extension ProblemCase {
         },
         document(.incomplete, "age_over_18") { mint, _ in mint.elements = [("age_over_21", .bool(false))] },
         document(.surplus, "not requested") { mint, _ in mint.elements.append(("family_name", .text("SAMPLE"))) },
+        rejected(.mixed, of: .identity, "different persons") { wallet, begun in
+            let received = try begun.received(.openID4VP)
+            let licence = try begun.person.bench.mint(.identity).response(to: received.request())
+            return try received.answer(tokens: [
+                "mdl": Base64URL.encode(licence),
+                "pid": try CredentialMint.person("OTHER", wallet.issuer).presentation(for: received.request()),
+            ])
+        },
         document(.unknownIssuer, "no certificate") { mint, _ in mint.certificates = [] },
         document(.issuerCertificate, "signer's certificate") { mint, _ in
             mint.certificates = [try WalletIssuer().certificate]

@@ -35,6 +35,18 @@ package struct CredentialMint: Sendable {
         certificates = [issuer.certificate]
     }
 
+    /// A PID with all claims of an identity.
+    package static func person(_ familyName: String, _ issuer: WalletIssuer) -> CredentialMint {
+        var mint = CredentialMint(issuer)
+        mint.claims = [
+            ("family_name", .string(familyName)), ("given_name", .string("ALICE")),
+            ("birthdate", .string("1990-01-31")), ("date_of_expiry", .string("2044-01-31")),
+            ("issuing_country", .string("US")), ("document_number", .string("X1234567")),
+        ]
+        mint.disclosed = mint.claims.map(\.name)
+        return mint
+    }
+
     /// A request for the family name.
     package static func request(
         _ channel: PresentationRequest.Channel = .digitalCredentials(origin: "https://app.example"),

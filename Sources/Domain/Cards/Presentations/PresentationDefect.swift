@@ -24,6 +24,8 @@ package extension PresentationDefect {
         case incomplete
         /// Claims or credentials that were not requested.
         case surplus
+        /// One answer has credentials of different persons.
+        case mixed
         /// No trusted issuer signed the credential's certificate.
         case unknownIssuer = "unknown_issuer"
         /// The certificate is not valid for this credential.

@@ -69,6 +69,7 @@ package extension Refusal.Reason {
             case .notAsked: .notAsked
             case .incomplete: .incomplete
             case .surplus: .surplus
+            case .mixed: .mixed
             case .unknownIssuer: .unknownIssuer
             case .issuerCertificate: .issuerCertificate
             case .issuerSignature: .issuerSignature

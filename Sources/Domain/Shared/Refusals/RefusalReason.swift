@@ -86,6 +86,7 @@ package extension Refusal {
         case notAsked = "not_asked"
         case incomplete
         case surplus
+        case mixed
         case issuerCertificate = "issuer_certificate"
         case issuerSignature = "issuer_signature"
         case digest

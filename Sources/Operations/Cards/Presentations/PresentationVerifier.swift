@@ -58,10 +58,7 @@ package extension PresentationVerifier {
     func verify(
         _ answer: Answer, to request: PresentationRequest, now: Date
     ) throws(PresentationDefect) -> Verified {
-        switch try input(answer, request, now) {
-        case .document(let input): .document(try PresentedDocument(verifying: input))
-        case .credential(let input): .credential(try PresentedCredential(verifying: input))
-        }
+        try verified(input(answer, request, now))
     }
 
     /// Verifies an answer to a request, and fetches the status list of its credential if one is needed. That list is
@@ -125,15 +122,11 @@ extension PresentationVerifier {
             let opened = try AnnexCResponse.open(text, with: key, transcript: transcript.bytes)
             return try input(.deviceResponse(opened), request, now)
         case .token(let json):
-            let token = try PresentationToken(json, answering: request)
-            switch token.requested.format {
-            case .mobileDocument:
-                guard let bytes = Base64URL.decode(token.presentation) else {
-                    throw PresentationDefect(.malformed, "The DeviceResponse is not base64url without padding.")
-                }
-                return document(try MobileDocument(deviceResponse: bytes[...]), token.requested, transcript, now)
-            case .selectiveDisclosure: return try credential(token, request, now)
+            let tokens = try PresentationToken.all(json, answering: request)
+            guard let token = tokens.first, tokens.count == 1 else {
+                throw try severalDefect(tokens, request, now)
             }
+            return try input(token, request, now)
         case .deviceResponse(let bytes):
             let documents = request.credentials.filter { $0.format == .mobileDocument }
             let document = try MobileDocument(deviceResponse: bytes[...])
@@ -141,6 +134,41 @@ extension PresentationVerifier {
                 throw PresentationDefect(.notAsked, "The request is for no mobile document.")
             }
             return self.document(document, requested, transcript, now)
+        }
+    }
+
+    private func input(
+        _ token: PresentationToken, _ request: PresentationRequest, _ now: Date
+    ) throws(PresentationDefect) -> Input {
+        switch token.requested.format {
+        case .mobileDocument:
+            guard let bytes = Base64URL.decode(token.presentation) else {
+                throw PresentationDefect(.malformed, "The DeviceResponse is not base64url without padding.")
+            }
+            let document = try MobileDocument(deviceResponse: bytes[...])
+            return self.document(document, token.requested, SessionTranscript(request), now)
+        case .selectiveDisclosure: return try credential(token, request, now)
+        }
+    }
+
+    /// Why an answer with several credentials is refused. One is enough, and those of different persons are a fraud.
+    ///
+    /// - Throws: the defect of the first one that is not valid by itself.
+    private func severalDefect(
+        _ tokens: [PresentationToken], _ request: PresentationRequest, _ now: Date
+    ) throws(PresentationDefect) -> PresentationDefect {
+        var holders: [PresentedIdentity] = []
+        for token in tokens { holders.append(try verified(input(token, request, now)).identity) }
+        let isOnePerson = zip(holders, holders.dropFirst()).allSatisfy { $0.isSamePerson(as: $1) }
+        return isOnePerson
+            ? PresentationDefect(.surplus, "The vp_token answers several parts of the query. One is enough.")
+            : PresentationDefect(.mixed, "The credentials of the vp_token are of different persons.")
+    }
+
+    private func verified(_ input: Input) throws(PresentationDefect) -> Verified {
+        switch input {
+        case .document(let input): .document(try PresentedDocument(verifying: input))
+        case .credential(let input): .credential(try PresentedCredential(verifying: input))
         }
     }
 

@@ -36,7 +36,7 @@ extension PresentationKeys {
 }
 
 extension PresentationVerifier.Verified {
-    fileprivate var identity: PresentedIdentity {
+    var identity: PresentedIdentity {
         switch self {
         case .document(let document): document.identity
         case .credential(let credential): credential.identity

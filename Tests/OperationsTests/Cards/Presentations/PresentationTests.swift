@@ -60,19 +60,37 @@ struct PresentationTests {
             let alice = try await bench.cards.withPhone("alice", "+14155552671")
             let opened = try await bench.open(.identity, alice)
             let received = ReceivedRequest(opened, by: .openID4VP)
-            var mint = CredentialMint(bench.wallet.issuer)
-            mint.claims = [
-                ("family_name", .string("SAMPLE")), ("given_name", .string("ALICE")),
-                ("birthdate", .string("1990-01-31")), ("date_of_expiry", .string("2044-01-31")),
-                ("issuing_country", .string("US")), ("document_number", .string("X1234567")),
-            ]
-            mint.disclosed = mint.claims.map(\.name)
+            let mint = CredentialMint.person("SAMPLE", bench.wallet.issuer)
             let answer = try received.answer(token: try mint.presentation(for: received.request()), as: "pid")
             let outcome = try await bench.fixture.context.answerPresentation(
                 opened.id.description, answer, for: alice.session)
             let card = try #require(outcome.card)
             #expect(card.assurance == .credential && card.facts.source == .selectiveDisclosure)
             #expect(card.facts.kind == .identification && card.facts.country == "USA")
+        }
+    }
+
+    @Test("of several credentials is refused, as a fraud if they are of different persons")
+    func several() async throws {
+        try await PresentationBench.run { bench in
+            let alice = try await bench.cards.withPhone("alice", "+14155552671")
+            for (name, reason) in [("SAMPLE", Refusal.Reason.surplus), ("OTHER", .mixed)] {
+                let opened = try await bench.open(.identity, alice)
+                let received = ReceivedRequest(opened, by: .openID4VP)
+                let licence = try bench.mint(.identity).response(to: received.request())
+                let person = CredentialMint.person(name, bench.wallet.issuer)
+                let answer = try received.answer(tokens: [
+                    "pid": try person.presentation(for: received.request()), "mdl": Base64URL.encode(licence),
+                ])
+                let refusal = await RedirectTests.refusal {
+                    _ = try await bench.fixture.context.answerPresentation(
+                        opened.id.description, answer, for: alice.session)
+                }
+                #expect(refusal?.reason == reason)
+                let read = try await bench.fixture.context.readPresentation(opened.id.description, for: alice.session)
+                #expect(read.state == .refused && read.reason == reason.rawValue)
+            }
+            #expect(try await bench.count("identity_cards") == 0)
         }
     }
 

@@ -37,13 +37,7 @@ struct RedirectTests {
     func personIdentification() async throws {
         try await PresentationBench.run { bench in
             let alice = try await bench.cards.withPhone("alice", "+14155552671")
-            var mint = CredentialMint(bench.wallet.issuer)
-            mint.claims = [
-                ("family_name", .string("SAMPLE")), ("given_name", .string("ALICE")),
-                ("birthdate", .string("1990-01-31")), ("date_of_expiry", .string("2044-01-31")),
-                ("issuing_country", .string("US")), ("document_number", .string("X1234567")),
-            ]
-            mint.disclosed = mint.claims.map(\.name)
+            let mint = CredentialMint.person("SAMPLE", bench.wallet.issuer)
             let begun = try await bench.begin(.identity, alice)
             let request = try begun.received.request()
             #expect(request.channel.audience?.hasPrefix("x509_hash:") == true)
