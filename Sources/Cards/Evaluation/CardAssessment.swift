@@ -38,13 +38,15 @@ package extension CardAssessment {
         case rejected
 
         /// Decides from all checks, including those of the issuer and of other cards. A hard failure rejects the card.
-        /// A soft failure sends it to review if the policy requires that. Another person's card always goes to review.
+        /// A soft failure sends it to review if the policy requires that. Some always do.
         package init(_ checks: [CardCheck], policy: CardPolicy) {
             let failed = checks.filter { $0.result == .failed }.map(\.name)
             if failed.contains(where: \.isHard) {
                 self = .rejected
             } else {
-                let isReviewed = failed.contains { $0 == .samePerson || policy.reviewedChecks.contains($0.rawValue) }
+                let isReviewed = failed.contains {
+                    CardCheck.Name.alwaysReviewed.contains($0) || policy.reviewedChecks.contains($0.rawValue)
+                }
                 self = isReviewed ? .inReview : .accepted
             }
         }

@@ -27,6 +27,9 @@ package extension PresentedDocument {
         document.items.first { RequestedCredential.isSame($0.path, [nameSpace, element]) }?.value
     }
 
+    /// The key of the device to which the credential was issued, as a SubjectPublicKeyInfo in DER.
+    var holderKey: [UInt8] { document.security.deviceKey.subjectPublicKeyInfo }
+
     /// The day that an element states; `nil` if it was not presented.
     func date(_ element: String) -> CalendarDate? { document.date(element) }
 

@@ -55,6 +55,8 @@ package extension CardCheck {
         case issuerSignature = "issuer_signature"
         /// The issuer confirms the data, if it can be queried.
         case issuerConfirmation = "issuer_confirmation"
+        /// The issuer's list says that the credential in a wallet is valid. It is checked only if the list has no answer.
+        case credentialStatus = "credential_status"
         /// No other user of the provider has shown the document, or a card of the same person.
         case uniqueness
         /// The card is of the same person as the card that verified the user before.
@@ -73,20 +75,22 @@ package extension CardCheck {
 package extension CardCheck.Name {
     /// The checks that need only the card and the policy: all but those of the issuer and of other cards.
     static let ofTheCard = allCases.filter {
-        $0 != .issuerConfirmation && $0 != .uniqueness && $0 != .samePerson
+        $0 != .issuerConfirmation && $0 != .uniqueness && !alwaysReviewed.contains($0)
     }
 
-    /// The checks for which the policy decides whether a failure sends a card to review. A card of another person
-    /// goes to review under every policy.
-    static let reviewable = allCases.filter { !$0.isHard && $0 != .samePerson }
+    /// The checks whose failure sends a card to review under every policy.
+    static let alwaysReviewed: Set = [credentialStatus, samePerson]
+
+    /// The checks for which the policy decides whether a failure sends a card to review.
+    static let reviewable = allCases.filter { !$0.isHard && !alwaysReviewed.contains($0) }
 
     /// Whether a failure rejects the card; a failure of any other check is only reported or sent to review.
     var isHard: Bool {
         switch self {
         case .unexpired, .dateOrder, .minimumAge, .issuer, .mandatoryElements, .documentNumber, .checkDigits: true
         case .birthday, .numberFormat, .numberRule, .postalCode, .addressJurisdiction, .name, .otherName, .poBox,
-            .conformance, .contradiction, .specimen, .issuerSignature, .issuerConfirmation, .uniqueness,
-            .samePerson:
+            .conformance, .contradiction, .specimen, .issuerSignature, .issuerConfirmation, .credentialStatus,
+            .uniqueness, .samePerson:
             false
         }
     }

@@ -22,6 +22,10 @@ package extension CardCheck {
         }
     }
 
+    /// The status of a wallet's credential, which nobody can tell.
+    static let unknownStatus = CardCheck(
+        .credentialStatus, .failed, "The issuer's status list has no answer for the credential.")
+
     /// A JSON array of objects with `name`, `result` and `detail`.
     static func json(_ checks: [CardCheck]) -> JSONValue {
         .array(

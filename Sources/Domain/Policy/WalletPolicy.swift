@@ -14,8 +14,15 @@ package struct WalletPolicy: Sendable, Equatable {
     package var formats = RequestedCredential.Format.allCases
     /// How much the status of a credential matters.
     package var status = StatusRequirement.ifPresent
+    /// What happens if the status is unknown.
+    package var statusUnknown = UnknownStatus.refuse
+    /// How many ages one credential may prove in a week, for whichever users; 0 for any number.
+    package var ageProofsPerCredential = 0
     /// Presentations that one user may begin in an hour.
     package var openingsPerHour = 10
 
     package init() {}
+
+    /// The period of ``ageProofsPerCredential``, seconds.
+    package static let ageProofPeriod: TimeInterval = 604_800
 }

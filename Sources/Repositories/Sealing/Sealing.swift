@@ -83,6 +83,8 @@ package extension PersonalKeys {
         case phonePrefix = "phone_prefix"
         /// A value in the metadata of a stream.
         case streamMetadata = "stream_metadata"
+        /// A credential in a wallet, which proves ages.
+        case ageCredential = "age_credential"
         /// The seeds of contact discovery's keys.
         case discovery
     }

@@ -47,6 +47,8 @@ extension PolicyArea {
                 .choice("client_id", \.wallet.clientID),
                 .choices("formats", \.wallet.formats),
                 .choice("status", \.wallet.status),
+                .choice("status_unknown", \.wallet.statusUnknown),
+                .whole("age_proofs_per_credential", \.wallet.ageProofsPerCredential, 0...100),
                 .whole("openings_per_hour", \.wallet.openingsPerHour, 1...1000),
             ])
     }

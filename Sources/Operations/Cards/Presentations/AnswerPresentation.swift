@@ -103,11 +103,19 @@ package extension Service {
         _ result: PresentationResult, of presentation: Presentation, for session: Session
     ) async throws -> PresentationOutcome {
         switch result {
-        case .identity(let identity): return .card(try await keepIdentity(identity, presentation, for: session))
-        case .age(let isReached):
+        case .identity(let identity, let isStatusUnknown):
+            return .card(
+                try await keepIdentity(identity, isStatusUnknown ? [.unknownStatus] : [], presentation, for: session))
+        case .age(let isReached, let credential):
+            let limit = policy[\.wallet].ageProofsPerCredential
             try await act(for: session) { [personal = keys.personal] transaction, _, events in
                 try Self.end(presentation, session, .accepted, in: transaction)
                 guard isReached, let proof = AgeProof(presentation.wanted) else { return }
+                if let credential, limit > 0 {
+                    try RateRepository(transaction).countExactly(
+                        "age credential \(credential.base64URL)",
+                        limit: RateLimit(count: limit, per: WalletPolicy.ageProofPeriod))
+                }
                 try AgeProofRepository(transaction, keys: personal).add(
                     proof, of: session.userID, at: transaction.now)
                 events.record(
@@ -139,8 +147,10 @@ package extension Service {
     }
 
     /// Evaluates the card that a credential has the data of, like one that was scanned, and stores it.
+    ///
+    /// - Parameter checks: those of the credential that do not refuse it.
     private func keepIdentity(
-        _ identity: PresentedIdentity, _ presentation: Presentation, for session: Session
+        _ identity: PresentedIdentity, _ checks: [CardCheck], _ presentation: Presentation, for session: Session
     ) async throws -> EvaluatedCard {
         let card = ScannedCard.presented(IdentityCard(identity))
         let displayName = try await read { [personal = keys.personal] transaction in
@@ -153,7 +163,7 @@ package extension Service {
             try await refuse(presentation, refusal.code.rawValue, for: session)
             throw refusal
         }
-        return try await keep(facts, nil, assessment.checks, .credential, of: card, for: session) {
+        return try await keep(facts, nil, assessment.checks + checks, .credential, of: card, for: session) {
             transaction, isAccepted in
             try Self.end(
                 presentation, session, isAccepted ? .accepted : .refused,

@@ -4,9 +4,12 @@ import Foundation
 
 /// What the answer of a wallet proves, before it is stored.
 enum PresentationResult: Sendable, Equatable, Confidential {
-    case identity(PresentedIdentity)
+    /// - Parameter isStatusUnknown: whether a reviewer decides, because nobody can tell whether it was revoked.
+    case identity(PresentedIdentity, isStatusUnknown: Bool)
     /// Whether the holder is as old as was asked.
-    case age(isReached: Bool)
+    ///
+    /// - Parameter credential: a digest of the credential that is another one each week; `nil` if it is not counted.
+    case age(isReached: Bool, credential: Digest256?)
 }
 
 /// An answer by redirect that waits for its app.
@@ -21,32 +24,36 @@ struct ReceivedAnswer: Sendable, Confidential {
 extension ReceivedAnswer {
     /// The form that is encrypted.
     var text: String {
-        let result: (String, JSONValue) =
-            switch self.result {
-            case .identity(let identity): ("identity", identity.json)
-            case .age(let isReached): ("age", .bool(isReached))
-            }
+        var (identity, isStatusUnknown, age, credential): (JSONValue?, JSONValue?, JSONValue?, JSONValue?)
+        switch result {
+        case .identity(let shown, let isUnknown): (identity, isStatusUnknown) = (shown.json, .bool(isUnknown))
+        case .age(let isReached, let counted):
+            (age, credential) = (.bool(isReached), counted.map { .string($0.base64URL) })
+        }
         return JSONValue.object([
-            JSONMember(name: "answer", value: .string(digest.base64URL)),
-            JSONMember(name: "code", value: .string(code)), JSONMember(name: result.0, value: result.1),
+            "answer": .string(digest.base64URL), "code": .string(code), "identity": identity,
+            "status_unknown": isStatusUnknown, "age": age, "credential": credential,
         ]).jsonText
     }
 
     /// Parses ``text``; `nil` for anything else.
     init?(text: String) {
         guard let json = try? StrictJSON.parse(Array(text.utf8)),
-            let digest = json["answer"]?.text.flatMap({ Base64URL.decode($0) }).flatMap({ Digest256($0) }),
-            let code = json["code"]?.text
+            let digest = Self.digest(json["answer"]), let code = json["code"]?.text
         else { return nil }
         let result: PresentationResult
         if let identity = json["identity"].flatMap({ PresentedIdentity(json: $0) }) {
-            result = .identity(identity)
+            result = .identity(identity, isStatusUnknown: json["status_unknown"] == .bool(true))
         } else if case .bool(let isReached)? = json["age"] {
-            result = .age(isReached: isReached)
+            result = .age(isReached: isReached, credential: Self.digest(json["credential"]))
         } else {
             return nil
         }
         self.init(digest: digest, code: code, result: result)
+    }
+
+    private static func digest(_ value: JSONValue?) -> Digest256? {
+        value?.text.flatMap { Base64URL.decode($0) }.flatMap { Digest256($0) }
     }
 }
 

@@ -14,12 +14,33 @@ extension Service {
         _ answer: PresentationVerifier.Answer, to request: PresentationRequest, of presentation: Presentation,
         by wallet: Wallet
     ) async throws(PresentationDefect) -> PresentationResult {
-        let verifier = PresentationVerifier(trust: wallet.trust, status: policy[\.wallet].status, lists: [])
-        let verified = try await verifier.verify(answer, to: request, now: environment.now()) {
-            await wallet.statusList($0)
+        let (policy, now) = (policy[\.wallet], environment.now())
+        let age = presentation.wanted.age
+        let verified: PresentationVerifier.Verified
+        var isStatusUnknown = false
+        do throws(PresentationDefect) {
+            verified = try await PresentationVerifier(trust: wallet.trust, status: policy.status, lists: []).verify(
+                answer, to: request, now: now
+            ) { await wallet.statusList($0) }
+        } catch {
+            guard error.reason == .statusUnknown, age == nil, policy.statusUnknown == .review else { throw error }
+            // Everything else must be right before a reviewer sees it.
+            verified = try PresentationVerifier(trust: wallet.trust, status: .off, lists: []).verify(
+                answer, to: request, now: now)
+            isStatusUnknown = true
         }
-        guard let age = presentation.wanted.age else { return .identity(verified.identity) }
-        return .age(isReached: verified.isAtLeast(age))
+        guard let age else { return .identity(verified.identity, isStatusUnknown: isStatusUnknown) }
+        return .age(isReached: verified.isAtLeast(age), credential: countedCredential(verified, policy, at: now))
+    }
+
+    /// A digest of the credential by a key that changes each week, so it links no uses of different weeks. Without that
+    /// key it cannot be compared with a known credential.
+    private func countedCredential(
+        _ verified: PresentationVerifier.Verified, _ policy: WalletPolicy, at moment: Date
+    ) -> Digest256? {
+        guard policy.ageProofsPerCredential > 0, case .document(let document) = verified else { return nil }
+        let week = Int64(saturating: (moment.timeIntervalSince1970 / WalletPolicy.ageProofPeriod).rounded(.down))
+        return keys.personal.blindIndex("\(week) \(Base64URL.encode(document.holderKey))", .ageCredential)
     }
 }
 

@@ -1,3 +1,4 @@
+import Database
 import Domain
 import Encoding
 import Fixtures
@@ -97,6 +98,70 @@ struct WalletPolicyTests {
             #expect(other["client_id"]?.text?.hasPrefix("x509_hash:") == true)
             guard case .array(let unnamed)? = other["dcql_query"]?["credentials"] else { return }
             #expect(unnamed.count == 2 && unnamed.allSatisfy { $0["trusted_authorities"] == nil })
+        }
+    }
+
+    @Test("sends an identity with an unknown status to a reviewer, and refuses an age")
+    func unknownStatus() async throws {
+        try await PresentationBench.run(Self.policy { $0.statusUnknown = .review }) { bench in
+            let alice = try await bench.cards.withPhone("alice", "+14155552671")
+            func mint(_ wanted: Presentation.Wanted) -> DocumentMint {
+                var mint = bench.mint(wanted)
+                mint.status = .map([
+                    "status_list": .map(["idx": .unsigned(1), "uri": .text("https://dmv.example/status/1")])
+                ])
+                return mint
+            }
+            let age = try await bench.begin(.over18, alice)
+            let refusal = await RedirectTests.refusal { _ = try await bench.post(age.answer(mint(.over18)), to: age) }
+            #expect(refusal?.reason == .statusUnknown)
+            let identity = try await bench.begin(.identity, alice)
+            let code = try await bench.post(identity.answer(mint(.identity)), to: identity)
+            let card = try #require(try await bench.redeem(identity, code, alice).card)
+            #expect(card.status == .inReview && card.assurance == .phone)
+            #expect(card.checks.contains(.unknownStatus))
+            // Everything else is still required, and a known status decides.
+            let forged = try await bench.begin(.identity, alice)
+            var foreign = DocumentMint(try WalletIssuer())
+            (foreign.elements, foreign.status) = (StandInWallet.licence, mint(.identity).status)
+            let answer = try forged.answer(foreign)
+            #expect(
+                await RedirectTests.refusal { _ = try await bench.post(answer, to: forged) }?.reason
+                    == .issuerCertificate)
+            try bench.wallet.publish(StatusListMint(bench.wallet.issuer))
+            let revoked = try await bench.begin(.identity, alice)
+            let known = try revoked.answer(mint(.identity))
+            #expect(await RedirectTests.refusal { _ = try await bench.post(known, to: revoked) }?.reason == .revoked)
+        }
+    }
+
+    @Test("limits the ages that one credential proves in a week, for whichever users, and names no user")
+    func ageProofs() async throws {
+        try await PresentationBench.run(Self.policy { $0.ageProofsPerCredential = 2 }) { bench in
+            let mint = bench.mint(.over18)
+            func prove(_ name: String) async throws -> Bool? {
+                let person = try await bench.cards.phones.person(name)
+                let begun = try await bench.begin(.over18, person)
+                return try await bench.redeem(begun, bench.post(begun.answer(mint), to: begun), person).isReached
+            }
+            for name in ["alice", "bob"] { #expect(try await prove(name) == true) }
+            #expect(await RedirectTests.refusal { _ = try await prove("carol") }?.code == .rateLimited)
+            #expect(try await bench.count("age_proofs") == 2)
+            // An age that is not reached counts nothing, and another credential is another one.
+            var other = bench.mint(.over18, false)
+            other.deviceKey = mint.deviceKey
+            let dave = try await bench.cards.phones.person("dave")
+            let opened = try await bench.open(.over18, dave)
+            let outcome = try await bench.fixture.context.answerPresentation(
+                opened.id.description, bench.answer(opened, other, by: .isoDocument), for: dave.session)
+            #expect(outcome.isReached == false)
+            #expect(try await bench.present(.over18, dave).isReached == true)
+            let keys = try await bench.fixture.store.read { transaction in
+                try transaction.query("SELECT key FROM rates WHERE key LIKE 'age credential %'").map { try $0.text(0) }
+            }
+            #expect(keys.count == 3)
+            bench.fixture.clock.advance(604_801)
+            #expect(try await prove("erin") == true)
         }
     }
 }
