@@ -114,7 +114,8 @@ package extension ArchiveUsers {
     private func line(
         _ id: UserID, archive: UUID, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws -> String? {
-        guard let user = try UserRepository(transaction).find(id), let row = try open(id, in: transaction) else {
+        guard let user = try UserRepository(transaction).find(id), let (row, ages) = try open(id, in: transaction)
+        else {
             return nil
         }
         events.record(
@@ -132,13 +133,17 @@ package extension ArchiveUsers {
         ]
         return JSONValue.object(
             members.map { JSONMember(name: $0, value: $1.map { .string($0) } ?? .null) }
+                + [JSONMember(name: "age_proof", value: ages?.json ?? .null)]
         ).jsonText
     }
 
     /// A damaged row must not stop the archive of the others.
-    private func open(_ id: UserID, in transaction: any Transaction) throws -> AuthenticatedUser? {
+    private func open(
+        _ id: UserID, in transaction: any Transaction
+    ) throws -> (row: AuthenticatedUser, ages: ProvenAges?)? {
         do {
-            return try AuthenticatedUserRepository(transaction, keys: keys).find(id)
+            guard let row = try AuthenticatedUserRepository(transaction, keys: keys).find(id) else { return nil }
+            return (row, try AgeProofRepository(transaction, keys: keys).find(id))
         } catch is SealingFailure {
             return nil
         }

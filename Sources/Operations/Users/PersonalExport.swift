@@ -94,7 +94,7 @@ package extension PersonalExport {
             "phone_verified_at": text(proved?.phoneVerifiedAt.rfc3339),
             "identity_verified_at": text(proved?.identityVerifiedAt?.rfc3339),
             "suspended": text(proved?.suspended?.rawValue),
-            "age_proof": ages.map(Self.json) ?? .null,
+            "age_proof": ages?.json ?? .null,
             "cards": .array(cards.map { Self.json($0) }), "sessions": .array(sessions.map { Self.json($0, $1) }),
             "sign_ins": .array(signIns.map { Self.json($0) }),
             "authorizations": .array(authorizations.map { Self.json($0.0, $0.1, to: $0.2?.to, event: $0.2?.eventID) }),
@@ -110,13 +110,6 @@ package extension PersonalExport {
     }
 
     private static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-
-    private static func json(_ ages: ProvenAges) -> JSONValue {
-        .object([
-            "age_over_18": .bool(ages.proof.proves(18)), "age_over_21": .bool(ages.proof.proves(21)),
-            "proven_at": text(ages.provenAt.rfc3339),
-        ])
-    }
 
     private static func json(_ card: (entry: IdentityCardRepository.Entry, facts: CardFacts?)) -> JSONValue {
         let checks = CardCheck.list(jsonText: card.entry.checks).map { check in
@@ -165,6 +158,16 @@ package extension PersonalExport {
             "id": text(authorization.id.description), "box": text(box.rawValue),
             "state": text(authorization.state.rawValue), "to": text(recipient), "event_id": text(event),
             "grant": text(authorization.grant), "created_at": text(authorization.createdAt.rfc3339),
+        ])
+    }
+}
+
+extension ProvenAges {
+    /// The form in exports and archives.
+    var json: JSONValue {
+        .object([
+            "age_over_18": .bool(proof.proves(18)), "age_over_21": .bool(proof.proves(21)),
+            "proven_at": .string(provenAt.rfc3339),
         ])
     }
 }

@@ -50,6 +50,10 @@ struct ArchiveTests {
     func complete() async throws {
         try await Self.run(7) { bench, archive, people in
             let unverified = try await bench.withPhone("nobody", "+14155552690")
+            try await bench.fixture.store.write { [keys = bench.fixture.personalKeys] transaction in
+                try AgeProofRepository(transaction, keys: keys).add(
+                    .over18, of: people[2].session.userID, at: bench.fixture.clock.now)
+            }
             let (written, lines) = try await Self.lines(archive)
             #expect(Self.users(lines) == people.map(\.session.userID.description))
             #expect(written.unreadable == 0)
@@ -58,6 +62,8 @@ struct ArchiveTests {
             #expect(lines[2]["document_number"]?.text == "T64235782")
             #expect(lines[2]["postal_address"]?.text?.hasPrefix("2300 WEST BROAD STREET") == true)
             #expect(lines[2]["assurance"]?.text == "barcode")
+            #expect(lines[2]["age_proof"]?["age_over_18"] == .bool(true))
+            #expect(lines[2]["age_proof"]?["age_over_21"] == .bool(false) && lines[1]["age_proof"] == .null)
             let subjects = try await bench.fixture.store.read { transaction in
                 try transaction.query(
                     "SELECT subject FROM audit_entries WHERE event = 'personal_data_read' AND detail LIKE 'archive %'"
