@@ -2,7 +2,9 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
+import Operations
 import Testing
+import Tokens
 
 @testable import countersign
 
@@ -53,6 +55,54 @@ struct WalletCommandTests {
         #expect(result.output.contains("issuer's signature") && !result.output.contains("surplus"), "\(result)")
         let json = try await verify(capture(DocumentMint(issuer).response()), issuers + ["--json"])
         #expect(json.output.hasPrefix("{\"accepted\":true,\"reason\":null,\"rules\":[{\"rule\":"), "\(json)")
+    }
+
+    @Test("takes a redirect as it was sent: the signed request, and the form of the wallet")
+    func redirect() async throws {
+        let number = Base64URL.encode([UInt8](repeating: 1, count: 32))
+        let key = try #require(ResponseKey(numberText: number))
+        let claims = [
+            "family_name", "given_name", "birth_date", "issue_date", "expiry_date", "issuing_country",
+            "document_number",
+        ]
+        let query = CredentialQuery(
+            [
+                RequestedCredential(
+                    id: "mdl", format: .mobileDocument, type: DocumentMint.licence,
+                    claims: claims.map { [DocumentMint.nameSpace, $0] })
+            ], formats: [.mobileDocument])
+        let presentation = Presentation(
+            id: PresentationID(UUID()), userID: UserID(UUID()), deviceID: DeviceID(UUID()),
+            sessionID: SessionID(UUID()), channel: .sameDevice, wanted: .identity, state: .open,
+            nonce: [UInt8](repeating: 2, count: 32), origin: StandInWallet.returnAddress, reason: nil, attempts: 0,
+            createdAt: issuer.now, expiresAt: issuer.now + 300)
+        let request = try RequestObject(
+            for: presentation, query: query, key: key, state: "s",
+            answeredAt: "https://id.example/wallet/responses/s", walletNonce: nil
+        ).signed(by: WalletReader(key: issuer.signerKey, certificates: [issuer.certificate]))
+        let received = ReceivedRequest(.openID4VP, .object(["request": .string(request)]))
+        var mint = DocumentMint(issuer)
+        mint.elements = StandInWallet.licence
+        let answer = try received.answer(presenting: try mint.response(to: received.request())).response
+        func capture(_ request: String, _ response: String) -> String {
+            JSONValue.object([
+                "request": .string(request), "response": .string(response),
+                "key": .object([
+                    "kty": .string("EC"), "crv": .string("P-256"), "d": .string(number), "kid": .string(key.id),
+                ]),
+            ]).jsonText
+        }
+        for response in [answer, "response=\(answer)", "state=s&response=\(answer)"] {
+            let result = try await verify(capture(request, response), issuers)
+            #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
+        }
+        let other = try received.answer(presenting: try mint.response()).response
+        let refused = try await verify(capture(request, "response=\(other)"), issuers)
+        #expect(refused.status == 1 && refused.output.contains("device_signature"), "\(refused)")
+        for (text, words) in [("x", "$.request"), ("a.e30.b", "dcql_query")] {
+            let result = try await verify(capture(text, answer), issuers)
+            #expect(result.status == 1 && result.errors.contains(words), "\(text): \(result)")
+        }
     }
 
     @Test("ends with 1 and names each reason")

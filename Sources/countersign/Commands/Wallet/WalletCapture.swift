@@ -23,7 +23,7 @@ struct WalletCapture {
             throw CommandFailure("\(path) is longer than \(Self.maximumSize) bytes.")
         }
         do throws(JSONDefect) {
-            try self.init(StrictJSON.parse(data))
+            try self.init(Self.namingRequest(StrictJSON.parse(data)))
         } catch {
             throw CommandFailure("\(path): \(error.path) \(error.problem).")
         }
@@ -38,7 +38,7 @@ struct WalletCapture {
         answer = try Self.answer(json, request.channel, key)
     }
 
-    private static func defect(_ path: String, _ problem: String) -> JSONDefect {
+    static func defect(_ path: String, _ problem: String) -> JSONDefect {
         JSONDefect(path: path, problem: problem)
     }
 
@@ -64,7 +64,7 @@ struct WalletCapture {
             return .deviceResponse(bytes)
         }
         if json["vp_token"] != nil { return .token(json.jsonBytes) }
-        guard let text = json["response"]?.text else {
+        guard let text = json["response"]?.text.map(posted) else {
             throw Self.defect("$", "must have the answer: response, vp_token or device_response")
         }
         guard let key else {

@@ -12,9 +12,10 @@ struct WalletCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Verify the captured answer of a wallet and explain each reason to refuse it.",
             discussion: """
-                The file is one JSON object. It names the request by origin, or by client_id and response_uri, and by \
-                nonce, query, and key (a private JWK) or key_thumbprint. It has the answer as response, vp_token or \
-                device_response. The page on administration has an example. Exit code 1 if the answer is refused.
+                The file is one JSON object. It has the signed request, or names it by origin, or by client_id and \
+                response_uri, and by nonce and query. It has key (a private JWK) or key_thumbprint, and the answer as \
+                response (also the form that a wallet posts), vp_token or device_response. The page on administration has \
+                an example. Exit code 1 if the answer is refused.
                 """,
             example: "wallet verify answer.json")
 
