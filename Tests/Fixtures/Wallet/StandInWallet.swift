@@ -160,6 +160,11 @@ package struct ReceivedRequest: Sendable {
         }
     }
 
+    /// The text of the answer with one document: a compact JWE, or base64url.
+    package func answerText(presenting response: [UInt8]) throws -> String {
+        try answer(presenting: response).response
+    }
+
     /// The answer of OpenID4VP with one presentation under an id of the query.
     package func answer(token: String, as id: String, kid: String? = nil) throws -> WalletAnswer {
         try answer(tokens: [id: token], kid: kid)

@@ -55,6 +55,11 @@ extension CardProof {
         let requests: [WalletRequest]
     }
 
+    private struct Linked: Decodable {
+        let id: UUID
+        let url: URL
+    }
+
     private struct Age: Decodable {
         let over18: Bool?
         let over21: Bool?
@@ -81,19 +86,52 @@ extension CardProof {
         _ claim: WalletClaim, origin: String,
         wallet: @Sendable ([WalletRequest]) async throws -> WalletResponse
     ) async throws -> WalletResult {
-        let path = "/identity-cards/presentations"
         let begun: Begun = try await client.perform(
-            Call(.post, path, json: ["channel": "dc_api", "want": claim.rawValue, "origin": origin]))
-        let response: WalletResponse
+            Call(.post, Self.presentations, json: ["channel": "dc_api", "want": claim.rawValue, "origin": origin]))
+        let response = try await deleting(begun.id) { try await wallet(begun.requests) }
+        return try await result(of: claim, by: response, to: begun.id)
+    }
+
+    /// Asks a wallet on this device for a credential, by a link.
+    ///
+    /// If the user declines, throw an error from the closure. The request is then deleted.
+    ///
+    /// - Parameters:
+    ///   - claim: what the wallet presents.
+    ///   - address: the link by which the wallet returns to this app. It is registered with the service, and the platform
+    ///     opens it in this app.
+    ///   - open: opens the wallet's link, and waits for the link by which the wallet returns.
+    /// - Throws: as ``present(_:origin:wallet:)``; `not_found` if the wallet returned with the code of another request.
+    public func present(
+        _ claim: WalletClaim, returningTo address: URL, open: @Sendable (URL) async throws -> URL
+    ) async throws -> WalletResult {
+        let begun: Linked = try await client.perform(
+            Call(
+                .post, Self.presentations,
+                json: ["channel": "same_device", "want": claim.rawValue, "return_to": address.absoluteString]))
+        let returned = try await deleting(begun.id) { try await open(begun.url) }
+        let prefix = "response_code="
+        let code = returned.fragment.flatMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
+        return try await result(of: claim, by: ["response_code": code ?? ""], to: begun.id)
+    }
+
+    private static let presentations = "/identity-cards/presentations"
+
+    /// What the user does in the wallet. If that fails, the request is deleted, because only a few may be open.
+    private func deleting<Answer>(_ id: UUID, unless answer: () async throws -> Answer) async throws -> Answer {
         do {
-            response = try await wallet(begun.requests)
+            return try await answer()
         } catch {
-            // The user may begin only a few at the same time.
-            try? await client.send(Call(.delete, "\(path)/\(begun.id.path)"))
+            try? await client.send(Call(.delete, "\(Self.presentations)/\(id.path)"))
             throw error
         }
+    }
+
+    private func result(
+        of claim: WalletClaim, by body: some Encodable, to id: UUID
+    ) async throws -> WalletResult {
         // A second answer would be refused, so it is not repeated if the service's response is lost.
-        let call = Call(.post, "\(path)/\(begun.id.path)", body: response, isRepeatable: false)
+        let call = Call(.post, "\(Self.presentations)/\(id.path)", body: body, isRepeatable: false)
         guard claim != .identity else { return .card(try await client.perform(call)) }
         let age: Age = try await client.perform(call)
         return .age(age.over18 ?? age.over21 ?? false)
