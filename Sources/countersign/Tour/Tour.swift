@@ -13,6 +13,8 @@ struct Tour: Sendable {
     let challenge: @Sendable (UUID) async throws -> Void
     let ban: @Sendable (UUID) async throws -> Void
     let lift: @Sendable (UUID) async throws -> Void
+    /// `nil` if the keys have no invented issuer of credentials.
+    let wallet: TourWallet?
     let script = TourScript()
 
     func walk() async throws {
@@ -39,6 +41,7 @@ struct Tour: Sendable {
         _ = try await person.otherApp.resume()
         try await person.provePhone()
         try await person.showCard()
+        try await person.proveAge(in: session)
         try await meet(person, TourPerson(self, directory: place.appending(path: "second")))
 
         try await hear(of: person)

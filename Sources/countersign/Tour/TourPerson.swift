@@ -13,7 +13,7 @@ struct TourPerson: Sendable {
     let app: CountersignClient.Countersign
     /// Another process of the app, with separate connections and the same keys and secret.
     let otherApp: CountersignClient.Countersign
-    private let tour: Tour
+    let tour: Tour
     private let name = "tour-" + UUID().uuidString.prefix(8).lowercased()
     private let password = Password()
 

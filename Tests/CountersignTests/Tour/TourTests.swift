@@ -10,12 +10,20 @@ import Testing
 struct TourTests {
     @Test("walks to two verified users, one of whom is banned, and again on the same store, with every limit in force")
     func tour() async throws {
-        let service = try await RunningService(arguments: ["--limits", "on"])
+        let countersign = try RunningService.product("countersign")
+        // The service trusts an invented issuer, so the tour has a wallet.
+        let service = try await RunningService(
+            policies: ["wallet.yaml": "enabled: true\n"], arguments: ["--limits", "on"],
+            prepare: { directory in
+                let made = try await Command.run(
+                    countersign, ["sample", "wallet", "issuer", "--keys", directory.appending(path: "Keys").path])
+                #expect(made.status == 0, "\(made)")
+            })
         try await expectScript(
             "Documents/tour.py",
             service.clientArguments + [
-                "--countersign", try RunningService.product("countersign"), "--sample",
-                try RunningService.product("sample-provider"), "--directory", service.directory.path, "--times",
+                "--countersign", countersign, "--sample", try RunningService.product("sample-provider"), "--directory",
+                service.directory.path, "--times",
                 "\(Soak.count(2, soak: 8))",
             ], seconds: 400)
     }

@@ -43,7 +43,7 @@ def judge(number, tour):
     for words in ("assurance: barcode", "session challenge", "initials MT", "Both may talk",
                   "from ", "a thread of 2 messages, read through message 2", "state: BANNED", "state: closed", "ban lift",
                   "The token is no longer valid", "The provider opens a stream of security events",
-                  "The session was challenged by the provider's event", "The provider has the event"):
+                  "The session was challenged by the provider's event", "The provider has the event", "age_over_18: true"):
         expect(words in tour.stdout, f"{words!r} is not in {tour.stdout}")
     [received] = [line for line in lines if "The provider has the event" in line]
     expect(received.split()[-1] == "session-revoked", f"the event is {received!r}")

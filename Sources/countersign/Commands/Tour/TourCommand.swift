@@ -38,6 +38,16 @@ struct TourCommand: InstallationCommand {
                     try await $0.administration.liftBans(
                         on: .user(UserID(user).description), note: "the tour is over")
                 }
+            },
+            wallet: (try? SampleIssuer(in: settings.keys)).map { issuer in
+                TourWallet(issuer: issuer) { provider in
+                    guard let origin = WalletOrigin(TourWallet.origin) else { return }
+                    try await installation.admin { admin in
+                        let known = try await admin.administration.listOrigins(of: provider)
+                        guard !known.contains(where: { $0.origin == origin }) else { return }
+                        try await admin.administration.addOrigin(origin, to: provider, app: nil)
+                    }
+                }
             })
         try await tour.walk()
         return .shown
