@@ -5,8 +5,8 @@ import Foundation
 import Repositories
 import Tokens
 
-/// The side of a wallet on the same device. It has no session: whoever knows the secret of a request may fetch and answer
-/// it, and only the session that began it gets the result.
+/// The side of a wallet on the same device. It has no session: a caller who knows the secret of a request may fetch and
+/// answer it, and only the session that began it gets the result.
 package extension Service {
     /// The request that a wallet fetches, signed, as often as it is asked for until an answer or the expiry.
     ///
@@ -42,8 +42,11 @@ package extension Service {
     func receiveResponse(_ response: String, to request: String) async throws -> String {
         let wallet = try requireWallet(.sameDevice)
         let (secret, digest) = (Digest256.of(request), Digest256.of(response))
-        if let known = try await returnLink(secret, digest) { return known }
-        let (presentation, keys) = try await countResponse(secret)
+        let (presentation, keys): (Presentation, PresentationKeys)
+        switch try await countResponse(secret, digest) {
+        case .known(let link): return link
+        case .counted(let found): (presentation, keys) = found
+        }
         let key = keys.openID4VP
         let sent = PresentationRequest(
             channel: .redirect(clientID: wallet.reader.clientID, responseURI: urls.walletResponse(request)),
@@ -60,34 +63,31 @@ package extension Service {
         let received = ReceivedAnswer(
             digest: digest, code: Base64URL.encode(environment.randomBytes(Presentation.nonceLength)), result: result)
         guard try await keepResponse(received, of: presentation) else {
-            guard let known = try await returnLink(secret, digest) else { throw Refusal.presentationAnswered }
-            return known
+            // Another answer was faster, or the same one.
+            guard case .known(let link) = try await countResponse(secret, digest) else {
+                throw Refusal.presentationAnswered
+            }
+            return link
         }
         return presentation.returnLink(received.code)
     }
 
-    /// The response to an answer that has arrived before; `nil` if it has not.
-    private func returnLink(_ request: Digest256, _ digest: Digest256) async throws -> String? {
-        try await read { [personal = keys.personal] transaction in
-            guard let entry = try PresentationRepository(transaction).find(request: request),
+    private func countResponse(_ request: Digest256, _ digest: Digest256) async throws -> Arrival {
+        try await write { [personal = keys.personal] transaction, _ in
+            let records = PresentationRepository(transaction)
+            if let entry = try records.find(request: request),
                 entry.presentation.state(at: transaction.now) == .received,
                 let received = try ReceivedAnswer.open(entry, keys: personal, in: transaction),
                 received.digest == digest
-            else { return nil }
-            return entry.presentation.returnLink(received.code)
-        }
-    }
-
-    private func countResponse(_ request: Digest256) async throws -> (Presentation, PresentationKeys) {
-        try await write { [personal = keys.personal] transaction, _ in
-            guard let entry = try PresentationRepository(transaction).countAttempt(request: request) else {
-                throw Refusal.unknownWalletRequest
+            {
+                return .known(entry.presentation.returnLink(received.code))
             }
+            guard let entry = try records.countAttempt(request: request) else { throw Refusal.unknownWalletRequest }
             try entry.presentation.requireAnswerable(at: transaction.now)
             guard let keys = try PresentationKeys.open(entry, keys: personal, in: transaction) else {
                 throw Refusal.unknownWalletRequest
             }
-            return (entry.presentation, keys)
+            return .counted((entry.presentation, keys))
         }
     }
 
@@ -111,6 +111,13 @@ package extension Service {
                 .presentationRefused(presentation.userID, reason: reason), by: "device \(presentation.deviceID)")
         }
     }
+}
+
+/// What the arrival of an answer means for its request.
+private enum Arrival {
+    /// The same answer has arrived before; with where the wallet sends its user.
+    case known(String)
+    case counted((Presentation, PresentationKeys))
 }
 
 extension ReceivedAnswer {
