@@ -36,7 +36,7 @@ struct TourWallet: Sendable {
 }
 
 extension TourPerson {
-    /// Proves an age, where the keys have an invented issuer and the service accepts wallets.
+    /// Proves an age if the keys have an invented issuer and the service accepts wallets.
     func proveAge(in session: Session) async throws {
         guard let wallet = tour.wallet else { return }
         try await wallet.register(String(session.address.prefix { $0 != "/" }))

@@ -62,11 +62,6 @@ package enum StatusRequirement: String, Sendable, CaseIterable {
     case off
 }
 
-/// What happens to an identity whose status is unknown. An age is always refused: no reviewer looks at it.
-package enum UnknownStatus: String, Sendable, CaseIterable {
-    case refuse, review
-}
-
 /// Finds the status of credentials.
 package struct StatusCheck: Sendable {
     let requirement: StatusRequirement

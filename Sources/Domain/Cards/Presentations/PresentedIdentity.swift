@@ -1,5 +1,3 @@
-import Encoding
-
 /// The holder of a credential that passed all rules, in the form that both formats of credentials have in common.
 package struct PresentedIdentity: Sendable, Equatable, Confidential {
     package let source: IdentityCard.Source
@@ -29,16 +27,6 @@ package struct PresentedIdentity: Sendable, Equatable, Confidential {
         self.documentNumber = documentNumber
         self.country = country
         self.jurisdiction = jurisdiction
-    }
-
-    /// Whether name and birthday are the same, byte by byte.
-    package func isSamePerson(as other: PresentedIdentity) -> Bool {
-        func isSame(_ text: String?, _ other: String?) -> Bool {
-            guard let text, let other else { return text == nil && other == nil }
-            return text.hasSameBytes(as: other)
-        }
-        return isSame(familyName, other.familyName) && isSame(givenName, other.givenName)
-            && dateOfBirth == other.dateOfBirth
     }
 
     /// The name space of a mobile driving licence's elements.

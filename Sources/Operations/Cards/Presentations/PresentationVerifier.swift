@@ -221,3 +221,15 @@ extension PresentationVerifier {
         }
     }
 }
+
+extension PresentedIdentity {
+    /// Whether name and birthday are the same, byte by byte.
+    fileprivate func isSamePerson(as other: PresentedIdentity) -> Bool {
+        func isSame(_ text: String?, _ other: String?) -> Bool {
+            guard let text, let other else { return text == nil && other == nil }
+            return text.hasSameBytes(as: other)
+        }
+        return isSame(familyName, other.familyName) && isSame(givenName, other.givenName)
+            && dateOfBirth == other.dateOfBirth
+    }
+}

@@ -115,7 +115,7 @@ package extension Service {
 
 /// What the arrival of an answer means for its request.
 private enum Arrival {
-    /// The same answer has arrived before; with where the wallet sends its user.
+    /// This answer has arrived before. The value is where the wallet sends its user.
     case known(String)
     case counted((Presentation, PresentationKeys))
 }
