@@ -1,4 +1,4 @@
-"""Credentials as other programs make them: mobile documents by isomdoc, SD-JWTs by sd-jwt, with certificates of ours."""
+"""Credentials of other programs: mobile documents by isomdoc, SD-JWTs by sd-jwt, with certificates of ours."""
 
 import base64
 import datetime
@@ -18,6 +18,7 @@ from sd_jwt.holder import SDJWTHolder
 from sd_jwt.issuer import SDJWTIssuer
 
 LICENCE, NAME_SPACE, PERSON = "org.iso.18013.5.1.mDL", "org.iso.18013.5.1", "urn:eudi:pid:1"
+ADDRESS = "https://dmv.example"
 USAGES = ("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement",
           "key_cert_sign", "crl_sign", "encipher_only", "decipher_only")
 
@@ -46,11 +47,8 @@ class Issuer:
             "IACA", self.root_key, 3650,
             (x509.BasicConstraints(True, 0), True), (self.usage("key_cert_sign", "crl_sign"), True),
             (identifier, False))
-        authority = (x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier), False)
-        purpose = x509.ExtendedKeyUsage([ObjectIdentifier("1.0.18013.5.1.2")])
-        signing = (self.usage("digital_signature"), True)
-        self.document_signer = self.certificate("DS", self.document_key, 400, signing, (purpose, True), authority)
-        self.person_signer = self.certificate("PID", self.person_key, 400, signing, authority)
+        self.document_signer = self.signer("DS", self.document_key, ObjectIdentifier("1.0.18013.5.1.2"))
+        self.person_signer = self.signer("PID", self.person_key)
 
     def pem(self):
         return self.root.public_bytes(serialization.Encoding.PEM).decode()
@@ -58,6 +56,16 @@ class Issuer:
     @staticmethod
     def usage(*names):
         return x509.KeyUsage(**{name: name in names for name in USAGES})
+
+    def signer(self, name, key, *purposes):
+        """A certificate that the authority issues to a signer."""
+        root = self.root.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
+        authority = x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(root)
+        address = x509.SubjectAlternativeName([x509.UniformResourceIdentifier(ADDRESS)])
+        extensions = [(self.usage("digital_signature"), True), (authority, False), (address, False)]
+        if purposes:
+            extensions.append((x509.ExtendedKeyUsage(purposes), True))
+        return self.certificate(name, key, 400, *extensions)
 
     def certificate(self, name, key, days, *extensions):
         def full(common_name):
@@ -85,7 +93,7 @@ class Issuer:
         """The issuance of an SD-JWT with a family name and a birthday."""
         seconds = int(self.now.timestamp())
         claims = {
-            "iss": "https://dmv.example", "iat": seconds, "exp": seconds + 3600, "vct": PERSON,
+            "iss": ADDRESS, "iat": seconds, "exp": seconds + 3600, "vct": PERSON,
             SDObj("family_name"): "SAMPLE", SDObj("birthdate"): "1990-01-01"}
         private = self.person_key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())

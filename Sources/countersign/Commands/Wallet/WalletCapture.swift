@@ -29,7 +29,8 @@ struct WalletCapture {
         }
     }
 
-    private init(_ json: JSONValue) throws(JSONDefect) {
+    /// Reads the object of a file.
+    init(_ json: JSONValue) throws(JSONDefect) {
         let key = try json["key"].map { jwk throws(JSONDefect) in try Self.key(jwk) }
         let thumbprint = json["key_thumbprint"]?.text.flatMap { Base64URL.decode($0) } ?? key?.thumbprint ?? []
         request = PresentationRequest(
