@@ -11,8 +11,9 @@
 # make hello signs a user in to a quick start, IN=python, node, go, java, ruby or php, and ends
 # make bench builds for release and measures; it writes RESULTS.md and peers.svg of Tests/Benchmarks, and all rounds to
 #            .build/bench.json. PARTS="callers operators" runs those alone, and writes only the rounds
-# make fuzz  reads ten million mutated cards and frames each, sends 200,000 odd requests, and kills nodes 2,000 times;
-#            FUZZ_ROUNDS and FUZZ_SEED are yours. None may cost 20 times as much processor time as is usual for its kind
+# make fuzz  reads ten million mutated cards, frames and answers of wallets each, sends 200,000 odd requests, and kills
+#            nodes 2,000 times; FUZZ_ROUNDS and FUZZ_SEED are yours. None may cost 20 times as much processor time as is
+#            usual for its kind
 # make attacks runs attacks on a release build and prints what each achieves; ATTACKS="lost_store unread_pages" runs those alone
 # make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
 # make sdk   writes the package of the SDK for apps in Swift: a folder and an archive in .build/sdk, and a branch

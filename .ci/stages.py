@@ -98,7 +98,7 @@ SOAK = [
     Stage(
         "wallets",
         "MobileDocumentFuzzTests|SelectiveDisclosureTests/flips|InflateTests/flips|AppAttestTests/flips|AndroidKeyTests/flips|"
-        "MintedAttestationTests|WalletPopulationTests",
+        "MintedAttestationTests|WalletPopulationTests|WalletMutationTests",
         environment=SOAKING),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
     # It builds all libraries of the SDK.

@@ -8,8 +8,9 @@ import NIOPosix
 import Synchronization
 
 /// `make bench`: drives the built service with a load on this machine and writes what it cost beside the machine's own
-/// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT [SEED]` mutated cards and frames,
-/// `growth` only what grows with stored sessions and nodes, `only NAME…` some parts; `--quick` takes a tenth of the counts.
+/// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT [SEED]` mutated cards, frames and
+/// answers of wallets, `growth` only what grows with stored sessions and nodes, `only NAME…` some parts; `--quick` takes a
+/// tenth of the counts.
 /// It exits with 1 and says why if something was not measured or a promise was broken.
 @main
 struct Benchmarks {
@@ -35,6 +36,7 @@ struct Benchmarks {
             let count = given.first.map { Int($0) } ?? 10_000_000
             let seed = UInt64(given.dropFirst().first ?? .random(in: 0...UInt32.max))
             try HeraldFuzz(count: count, seed: seed).run()
+            try WalletFuzz(count: count, seed: seed).run()
             return try CardFuzz(count: count, seed: seed).run()
         }
         let quick = arguments.contains("--quick")

@@ -1,0 +1,62 @@
+/// What wallets present, as other programs made it once: isomdoc's form of a document, an SD-JWT, a JWE by jwcrypto and
+/// Annex C's encryption by pyhpke. Nothing verifies their signatures, so the issuer and the devices are forgotten.
+enum WalletSpecimens {
+    /// The private number of the key for which the answers are encrypted.
+    static let key = "k_0BoK860CgrRn85Ks6nr1XYfMAkYAboZBvGrhRWOl0"
+    /// The transcript that Annex C's encryption is bound to.
+    static let transcript: [UInt8] = [0x81, 0xF6]
+
+    /// A `DeviceResponse` in base64url.
+    static let deviceResponse = """
+        o2d2ZXJzaW9uYzEuMGZzdGF0dXMAaWRvY3VtZW50c4GjZ2RvY1R5cGV1b3JnLmlzby4xODAxMy41LjEubURMbGlzc3VlclNpZ25lZKJqbmFtZV\
+        NwYWNlc6Fxb3JnLmlzby4xODAxMy41LjGC2BhYT6RoZGlnZXN0SUQAZnJhbmRvbVDVMCQMs0gSX57U7xYR08KgcWVsZW1lbnRJZGVudGlmaWVy\
+        a2FnZV9vdmVyXzE4bGVsZW1lbnRWYWx1ZfXYGFhPpGhkaWdlc3RJRAFmcmFuZG9tUHUEirnpcWMSdfRVrLuh8GxxZWxlbWVudElkZW50aWZpZX\
+        JrYWdlX292ZXJfMjFsZWxlbWVudFZhbHVl9Gppc3N1ZXJBdXRohEOhASahGCFZAcYwggHCMIIBaKADAgECAhQMoGUKNIJnPrw3OhI2vDib5h5r\
+        kDAKBggqhkjOPQQDAjAsMQswCQYDVQQGEwJVUzEOMAwGA1UECAwFVVMtVkExDTALBgNVBAMMBElBQ0EwHhcNMjYxMTI1MTcxNjQzWhcNMjcxMj\
+        MxMTcxNjQzWjAqMQswCQYDVQQGEwJVUzEOMAwGA1UECAwFVVMtVkExCzAJBgNVBAMMAkRTMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEmhrt\
+        OER1DRmQLI6s6yWBn4Vq01xqqCBjBBGUC2-0P2m8dF_IR0zf0WQL2UhDZMNfcyVbahwLaQoDVS3EmLt5qaNqMGgwDgYDVR0PAQH_BAQDAgeAMB\
+        8GA1UdIwQYMBaAFN5hjUXyfetigLO8W1M1Y2RJFBz7MB4GA1UdEQQXMBWGE2h0dHBzOi8vZG12LmV4YW1wbGUwFQYDVR0lAQH_BAswCQYHKIGM\
+        XQUBAjAKBggqhkjOPQQDAgNIADBFAiBYB-blDsmvTtDeR5oLAPHnWQtXcDFD0zdvX2yx6BBrnQIhAOKVxpkjLbKtyZqrUYI78vqQs8RyVZYhtH\
+        qe8_zY89sLWQF_2BhZAXqmZ3ZlcnNpb25jMS4wb2RpZ2VzdEFsZ29yaXRobWdTSEEtMjU2Z2RvY1R5cGV1b3JnLmlzby4xODAxMy41LjEubURM\
+        bHZhbHVlRGlnZXN0c6Fxb3JnLmlzby4xODAxMy41LjGiAFggPp6uE58fUdwHu6Vakeng9AjDpmT-6H5BchUS3dYKRw8BWCAtbpxbT2TByL3eC_\
+        CGUQiD2_rc56G-01tRqZuPjsPVq21kZXZpY2VLZXlJbmZvoWlkZXZpY2VLZXmkAQIgASFYIAM8dzVF0v5BC0UmwaPBlN-IMoYC7d6dO29b5IS8\
+        qgaUIlggeH5Cqw2tHMaFl907vWx5MVdq35wQnS4m6IP2CG7apiNsdmFsaWRpdHlJbmZvo2ZzaWduZWTAdDIwMjYtMTEtMjZUMTc6MTY6NDNaaX\
+        ZhbGlkRnJvbcB0MjAyNi0xMS0yNlQxNzoxNjo0M1pqdmFsaWRVbnRpbMB0MjAyNi0xMi0yNlQxNzoxNjo0M1pYQOpRyZRI8t7eHaQFj802rG96\
+        e7tTLvrH5RDtgVI-xqhX9yoKzdg9y5JAIpDM8q9pn-iHRsqiOk9483My3wxG6W9sZGV2aWNlU2lnbmVkompuYW1lU3BhY2Vz2BhBoGpkZXZpY2\
+        VBdXRooW9kZXZpY2VTaWduYXR1cmWEQ6EBJqD2WEAOvgNytLYkepuTvjnuZWbhTag0ms7ioxZMqewgiDjkm5ricrLBUrvcH1gN9nGBZXiJYSxm\
+        8NyZorYDvdzVjeRp
+        """
+
+    static let credential = """
+        eyJhbGciOiAiRVMyNTYiLCAidHlwIjogImRjK3NkLWp3dCIsICJ4NWMiOiBbIk1JSUJyRENDQVZLZ0F3SUJBZ0lVTWNDSzYwSnVxaWNETUo4ST\
+        dDMWVIV2p6dFhRd0NnWUlLb1pJemowRUF3SXdMREVMTUFrR0ExVUVCaE1DVlZNeERqQU1CZ05WQkFnTUJWVlRMVlpCTVEwd0N3WURWUVFEREFS\
+        SlFVTkJNQjRYRFRJMk1URXlOVEUzTVRZME0xb1hEVEkzTVRJek1URTNNVFkwTTFvd0t6RUxNQWtHQTFVRUJoTUNWVk14RGpBTUJnTlZCQWdNQl\
+        ZWVExWWkJNUXd3Q2dZRFZRUUREQU5RU1VRd1dUQVRCZ2NxaGtqT1BRSUJCZ2dxaGtqT1BRTUJCd05DQUFScHMwWWs5L000ci8zN1YxK3hqcWJ2\
+        M0V2SG12STJHVStWdWd4L2J3dkZKTDIyZkRCMUV6TDk3b1VJMmkzWUVQM09UZG1jaW1KaFFqbmVGT1M4Ym0vQW8xTXdVVEFPQmdOVkhROEJBZj\
+        hFQkFNQ0I0QXdId1lEVlIwakJCZ3dGb0FVM21HTlJmSjk2MktBczd4YlV6VmpaRWtVSFBzd0hnWURWUjBSQkJjd0ZZWVRhSFIwY0hNNkx5OWti\
+        WFl1WlhoaGJYQnNaVEFLQmdncWhrak9QUVFEQWdOSUFEQkZBaUJRK0M1dVltdnBzeGdBVFBIbHVqNXNSZzFsajVjZWI4aW5rYm5JLzgzN0FnSW\
+        hBTWxGWmxKY3luWnBYK1RiMEFDU2lKSFN6VHh5dkxTQjJiMFhNUE1aMGNmbSJdfQ.eyJpc3MiOiAiaHR0cHM6Ly9kbXYuZXhhbXBsZSIsICJpY\
+        XQiOiAxNzk1NzEzNDAzLCAiZXhwIjogMTc5NTcxNzAwMywgInZjdCI6ICJ1cm46ZXVkaTpwaWQ6MSIsICJfc2QiOiBbImFPVXc0OUliVlVWV0N\
+        SNWtIbDMtdjJDd1hHRGRSam1WUzl3V2pXOFYxMFkiLCAiTkZzT2RRckt6UmVOdEpjZ3Zud1BmVW5xUUx1b3VOcWZhQXJFcTdGN1FTRSIsICIwQ\
+        01hR3lFM005RjByQkV2QzRDQlA5V3NKay1zVnVmTUZnM0tVX2dITnlrIiwgIlpxd2E4ZnVkV2ItTUhncTJXWWRJTVNfWHdSamlTdk4tVHBuODF\
+        hUjZZSGMiXSwgImNuZiI6IHsiandrIjogeyJjcnYiOiAiUC0yNTYiLCAia3R5IjogIkVDIiwgIngiOiAiR3R3T0hPcHFNNzRvSFltWmtrdzJ3T\
+        nNwT0xSZVFndDFxZ0E0a3ZXbktnayIsICJ5IjogIjlTNlBrQ09XN2pRZ29hVk5DMmo3bExmdHRWOC1DRmpHZi1JU05hT0QxeWsifX0sICJfc2R\
+        fYWxnIjogInNoYS0yNTYifQ.Rxt7vBkQF53X3n56e1CJsDWsygfy_pTUePJtCYMrBoSgknMCA79sjCQv_w9_NWATAqwSwRjYLRUOuAr1eLrAFw\
+        ~WyJPTFRtVXVSTnBfSTNEWjRtRGljVFpRIiwgImZhbWlseV9uYW1lIiwgIlNBTVBMRSJd~eyJhbGciOiAiRVMyNTYiLCAidHlwIjogImtiK2p3\
+        dCJ9.eyJpYXQiOiAxNzk1NzEzNDAzLCAibm9uY2UiOiAibi0xIiwgImF1ZCI6ICJvcmlnaW46aHR0cHM6Ly9hcHAuZXhhbXBsZSIsICJzZF9oY\
+        XNoIjogImZMLVh1N3Zya3hCUER1SnVhd04tT1BYeExPaGprcGd2ZWtRREo4cVJoQ0kifQ.hDa1o5NcUcBYbu4cWljrnKf3_tIIZBt4Ql7RPEiQ\
+        WOFLIaYpaFyZt5hN4CRTBJ6Qz2X2DX7nHZCUnzaCLlA9eA
+        """
+
+    static let encrypted = """
+        eyJhbGciOiJFQ0RILUVTIiwiYXB2IjoiWWciLCJlbmMiOiJBMTI4R0NNIiwiZXBrIjp7ImNydiI6IlAtMjU2Iiwia3R5IjoiRUMiLCJ4IjoiZU\
+        t3Z2I2MENtNDVvNXpMNU90N05HTGxVaXNKVlhMaWkzdUtrZ2RXTlM4MCIsInkiOiJLYlR4dW1QekJ0c2dPdnhBRTdjcUZwcElURW9BU2xHM1VF\
+        STFFam5xYV84In0sImtpZCI6IjEifQ..3LF9I_p1EkuAWhGB.gxvgnGcFTUCJu1a25MAe4b4Lu-9f1UvPfQWGgFHk.IF9jOfQp0kegRhUSc9kf\
+        9Q
+        """
+
+    static let annexC = """
+        gmVkY2FwaaJjZW5jWEEEa3tX_Ps1Uq5MHqyNPYfOSRcx70C_GEOiXcjxkpNSbOjcaWP3X4ENom895MitNxx4C6VF64FoDV1OuFHRAVeinmpjaX\
+        BoZXJUZXh0VoJMJnlNLncBf7Fih4o-MCBB2HajEyw
+        """
+}
