@@ -198,8 +198,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                encoding, "PhoneNumbers", "Domain", "Tokens", "Cards", "Database", "Repositories", herald,
-                "Fixtures", crypto, cryptoExtras, hummingbird,
+                encoding, "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Database", "Repositories",
+                "Operations", herald, "Fixtures", crypto, cryptoExtras, hummingbird,
                 logging, nioSSL, .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ] + nio,

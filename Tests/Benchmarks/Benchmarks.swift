@@ -152,6 +152,7 @@ struct Parts {
         await part("webhook") { try await HangingReceiver(quick: quick, group: group, report: report).run() }
         await part("tracing") { try await TracingCost(quick: quick, group: group, report: report).run() }
         await part("messages") { try await Messages(quick: quick, group: group, report: report).run() }
+        await part("wallets") { try await Wallets(quick: quick, report: report).run() }
         await part("texts") { TextAttack(report: report).run() }
         await part("receivers") { try await EventReceivers(quick: quick, report: report).run() }
         // It takes as long as half of the others: where all are run it comes last.

@@ -42,6 +42,10 @@ struct Aim: Sendable {
         Aim(figure: "a certificate, CPU µs", peer: "cfssl", most: .ratio(1)),
         Aim(figure: "a message appended, CPU µs", peer: "a sign-in without its signature", most: .ratio(0.8)),
         Aim(figure: "a sign-in, each recorded, p50 ms", peer: "only counted", most: .ratio(1.1)),
+        Aim(
+            figure: "a mobile document by the Digital Credentials API, CPU µs", peer: "openvc", most: .value(400)),
+        Aim(figure: "a mobile document by org-iso-mdoc, CPU µs", peer: "openvc", most: .value(400)),
+        Aim(figure: "an SD-JWT by the Digital Credentials API, CPU µs", peer: "openvc", most: .value(400)),
         Aim(figure: "an idle mutual-TLS connection, KiB", peer: "nginx", most: .value(30)),
     ]
 }
