@@ -23,7 +23,7 @@ enum WalletFiles {
         let trust = try IssuerFiles.trust(in: "\(directory)/\(IssuerFiles.name)")
         let (reader, _) = try reader(in: directory, named: policy[\.wallet].clientID)
         return Wallet(trust: trust, reader: reader, now: now) { uri in
-            await StatusListReader(policy[\.delivery], allowingLoopback: allowsLoopback)(uri)
+            await ListReader(policy[\.delivery], allowingLoopback: allowsLoopback)(uri)
         }
     }
 

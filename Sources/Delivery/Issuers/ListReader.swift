@@ -5,7 +5,7 @@ import Foundation
 
 /// Fetches an issuer's list of the status of its credentials, with the restrictions of webhooks: https, no private
 /// address, no redirect, and a deadline.
-package struct StatusListReader: Sendable {
+package struct ListReader: Sendable {
     private let exchange: PublicExchange
     private let allowsLoopback: Bool
 
