@@ -70,7 +70,8 @@ enum IssuerProfile {
         return attributes.count == 1 ? attributes.first.flatMap { String($0.value) } : nil
     }
 
-    private static func hasOnlyUnderstood(_ extensions: Certificate.Extensions) -> Bool {
+    /// Whether each critical extension is one that is checked (RFC 5280 §4.2).
+    static func hasOnlyUnderstood(_ extensions: Certificate.Extensions) -> Bool {
         extensions.allSatisfy { !$0.critical || understood.contains($0.oid) }
     }
 }

@@ -38,9 +38,23 @@ package extension IssuerTrust.Anchor {
         self.types = types
         thumbprint = Array(SHA256.hash(data: bytes))
     }
+
+    /// The common name of the authority, or all of its name if it has none.
+    var name: String {
+        IssuerProfile.name(.RDNAttributeType.commonName, in: certificate.subject) ?? certificate.subject.description
+    }
+
+    /// The last second of the certificate's validity period.
+    var end: Date { certificate.notValidAfter }
+
+    /// The types that its signers may sign, in the order of their texts; `nil` for all.
+    var typeNames: [String]? { types?.sorted() }
 }
 
 package extension IssuerTrust {
+    /// Trusts further issuers, such as those of a list.
+    func adding(_ more: [Anchor]) -> IssuerTrust { IssuerTrust(anchors + more) }
+
     /// What the signer of a certificate must be.
     enum Use: Sendable, Equatable {
         /// The signer of mobile documents of this type (Annex B.1.4).
