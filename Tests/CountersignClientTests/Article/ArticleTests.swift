@@ -87,4 +87,18 @@ struct ArticleTests {
                 "Found: 1.", "The state is REQUEST.",
             ])
     }
+
+    @Test("ask a wallet for an age and an identity")
+    func wallets() async throws {
+        let service = try await LiveService()
+        let origin = "https://app.example"
+        try await service.enableWallets(for: origin)
+        let (ann, _) = try await ContactFlowTests.proven(service, "ann", "+14155550101")
+        let app = WalletsApp(client: ann.client) { try await service.walletAnswer(to: $0, from: origin) }
+        #expect(
+            try await app.run() == ["The user is an adult.", "The card is verified, the level is credential."])
+        let declined = WalletsApp(client: ann.client) { _ in throw CancellationError() }
+        // Each request is deleted, so more than three can be declined.
+        for _ in 0..<4 { await #expect(throws: CancellationError.self) { try await declined.run() } }
+    }
 }

@@ -129,6 +129,28 @@ final class LiveService: Sendable {
         guard done.status == 0 else { throw Missing(what: done.output + done.errors) }
     }
 
+    /// Starts the service again with an invented issuer of licences, for wallets that this origin calls.
+    func enableWallets(for origin: String) async throws {
+        try await admin("sample", "wallet", "issuer")
+        try await admin("provider", "origin", "add", "devices", origin)
+        try "enabled: true\n".write(to: running.path("Policies/wallet.yaml"), atomically: true, encoding: .utf8)
+        running.kill()
+        try running.start()
+    }
+
+    /// What an invented wallet answers.
+    func walletAnswer(to requests: [WalletRequest], from origin: String) async throws -> WalletResponse {
+        let list = requests.map { ["protocol": $0.name, "data": $0.data] as [String: Any] }
+        let body = try JSONSerialization.data(withJSONObject: ["requests": list])
+        let file = try scratch.write(String(decoding: body, as: UTF8.self), "\(UUID().uuidString).json")
+        let done = try await running.countersign(["sample", "wallet", "answer", file, "--origin", origin])
+        let answer = try? StrictJSON.parse(Array(done.output.utf8))
+        guard let name = answer?["protocol"]?.text, let response = answer?["data"]?["response"]?.text else {
+            throw Missing(what: done.errors)
+        }
+        return WalletResponse(name: name, response: response)
+    }
+
     /// Runs an admin command, and expects it to succeed.
     func admin(_ arguments: String...) async throws {
         let done = try await running.countersign(arguments)
