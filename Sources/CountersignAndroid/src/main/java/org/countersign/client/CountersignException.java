@@ -33,6 +33,8 @@ public final class CountersignException extends IOException {
         CLOCK_WRONG,
         /** The provider returned no identity token: the cause is the error of the app's source. */
         PROVIDER,
+        /** The wallet presented nothing: the cause is the error of the app's call, or of its user. */
+        WALLET,
         /** The provider's clock is wrong: see {@link #clockOffset()}. */
         PROVIDER_CLOCK_WRONG,
         /** The identity token was for another user than the session's. The session has ended. */

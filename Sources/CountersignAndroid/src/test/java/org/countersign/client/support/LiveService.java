@@ -115,6 +115,22 @@ public final class LiveService implements AutoCloseable {
         return text(output);
     }
 
+    /** Starts the service again with an invented issuer of licences, for wallets that this origin calls. */
+    public void enableWallets(String origin) throws Exception {
+        admin("sample", "wallet", "issuer");
+        admin("provider", "origin", "add", "devices", origin);
+        Files.write(directory.resolve("Policies/wallet.yaml"), bytes("enabled: true\n"));
+        kill();
+        start();
+    }
+
+    /** What an invented wallet answers to requests. */
+    public String walletAnswer(String requests, String origin) throws Exception {
+        Path file = Files.createTempFile(directory, "requests", ".json");
+        Files.write(file, bytes(requests));
+        return admin("sample", "wallet", "answer", file.toString(), "--origin", origin);
+    }
+
     /** Starts the service on the same files and ports. */
     public void start() throws Exception {
         Path ready = directory.resolve("ready");
