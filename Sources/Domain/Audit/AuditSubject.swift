@@ -12,7 +12,7 @@ package struct AuditSubject: Sendable, Equatable, CustomStringConvertible {
 package extension AuditSubject {
     /// The word before the id in the stored form.
     enum Kind: String, Sendable, CaseIterable {
-        case administrator, app, archive, ban, certificate, country, device, key, message, prefix, provider, session
+        case administrator, app, archive, ban, certificate, country, device, issuers, key, message, prefix, provider, session
         case stream, user, users
         case wrappingKey = "wrapping key"
     }

@@ -20,6 +20,10 @@ package struct WalletPolicy: Sendable, Equatable {
     package var ageProofsPerCredential = 0
     /// Presentations that one user may begin in an hour.
     package var openingsPerHour = 10
+    /// The URL of the list of issuers (VICAL); empty for none.
+    package var vicalURL = ""
+    /// For how long a list is used after its provider should have made another.
+    package var trustGrace: TimeInterval = 7 * 86_400
 
     package init() {}
 }

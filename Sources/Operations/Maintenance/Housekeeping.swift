@@ -48,12 +48,24 @@ package extension Housekeeping {
         let idle = context.environment.now().addingTimeInterval(-context.policy[\.sessions].idleLifetime)
         context.caches.sessions.dropIdle(since: idle)
         context.caches.certificates.dropIdle(since: idle)
-        let report = try await runDue()
+        var report = try await runDue()
+        await refreshTrust(&report)
         let positions = try await context.read { try ClusterMemberRepository($0).positions() }
         try await context.store.reached { try await context.store.purgeChanges(below: positions) }
         // The log must not contain data that was erased since the last round, above all data keys.
         try await context.store.clearLog()
         return report
+    }
+
+    /// Uses a list of issuers that another node may have fetched. If it cannot be used, the rest is done all the same.
+    private func refreshTrust(_ report: inout Report) async {
+        let name = "trust_list_use"
+        do {
+            try await context.refreshTrust()
+            report.finished.append(name)
+        } catch {
+            report.failed.append((name, error))
+        }
     }
 
     /// Runs tasks until none is due, the time limit has passed, or the calling task is cancelled.

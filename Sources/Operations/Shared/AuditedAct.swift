@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Foundation
 import Repositories
 
@@ -109,6 +110,11 @@ extension AuditedAct {
     /// - Parameter reason: the code or reason of the response.
     static func presentationRefused(_ user: UserID, reason: String) -> Self {
         Self(.presentationRefused, AuditSubject(.user, user), reason)
+    }
+
+    /// The list of issuers of credentials was replaced by a newer one.
+    static func issuerListStored(dated date: Date, issuers: Int) -> Self {
+        Self(.issuerListStored, AuditSubject(.issuers, "vical"), "\(issuers) issuers, dated \(date.rfc3339)")
     }
 
     static func banAdded(subject: AuditSubject, detail: String) -> Self { Self(.banAdded, subject, detail) }

@@ -53,6 +53,7 @@ package extension AuditRepository {
         case cardDecisionDropped = "card_decision_dropped"
         case ageProven = "age_proven"
         case presentationRefused = "presentation_refused"
+        case issuerListStored = "issuer_list_stored"
         case personalDataRead = "personal_data_read"
         case userErased = "user_erased"
         case phoneFrozen = "phone_frozen"

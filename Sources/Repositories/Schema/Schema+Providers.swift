@@ -95,6 +95,16 @@ extension Schema {
             PRIMARY KEY (application_id, app)
         )
         """,
+        // Lists of issuers of credentials, as their providers signed them.
+        """
+        CREATE TABLE trust_lists (
+            name TEXT NOT NULL PRIMARY KEY,
+            body BYTEA NOT NULL,
+            dated_at BIGINT NOT NULL,
+            next_update BIGINT,
+            fetched_at BIGINT NOT NULL
+        )
+        """,
         """
         CREATE TABLE provider_webhooks (
             provider_id TEXT NOT NULL PRIMARY KEY REFERENCES providers (id),

@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 
 extension PolicyArea {
     static var streams: PolicyArea {
@@ -50,6 +51,10 @@ extension PolicyArea {
                 .choice("status_unknown", \.wallet.statusUnknown),
                 .whole("age_proofs_per_credential", \.wallet.ageProofsPerCredential, 0...100),
                 .whole("openings_per_hour", \.wallet.openingsPerHour, 1...1000),
+                .text(
+                    "vical_url", \.wallet.vicalURL, expected: "\"\" or an https URL of a public host",
+                    where: { $0.isEmpty || PublicURL($0, allowingLoopback: true) != nil }),
+                .time("trust_grace", \.wallet.trustGrace, 0...(60 * 86_400)),
             ])
     }
 

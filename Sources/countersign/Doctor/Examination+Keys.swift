@@ -62,7 +62,7 @@ extension Examination {
                     .certificate, "\(path) is not valid for \(host): clients refuse it",
                     "\(KeyFiles.renewServer(settings.keys)), then send the service SIGHUP"))
         }
-        if policy.wallet.enabled { found += walletEnd(settings) }
+        if policy.wallet.enabled { found += walletEnds(settings, policy.wallet) }
         if keys.authorities.current.notAfter < now().addingTimeInterval(policy.certification.validity) {
             found.append(
                 Finding(
@@ -74,15 +74,16 @@ extension Examination {
         return found
     }
 
-    private func walletEnd(_ settings: Settings) -> [Finding] {
+    private func walletEnds(_ settings: Settings, _ policy: WalletPolicy) -> [Finding] {
         do throws(CommandFailure) {
-            let (path, end) = try WalletFiles.end(in: settings.keys)
-            guard end < now().addingTimeInterval(Self.serverNotice) else { return [] }
-            return [
-                Finding(
+            _ = try WalletFiles.content(in: settings.keys, policy)
+            return try WalletFiles.ends(in: settings.keys).compactMap { path, end, isOwn in
+                guard end < now().addingTimeInterval(Self.serverNotice) else { return nil }
+                let source = isOwn ? "the scheme of wallets" : "the issuer"
+                return Finding(
                     .certificate, "\(path) expires at \(end.rfc3339)",
-                    "request the next one from the scheme of wallets, and restart the service")
-            ]
+                    "request the next one from \(source), then send the service SIGHUP")
+            }
         } catch {
             return [Finding(.certificate, sentence: error.sentence)]
         }

@@ -1,3 +1,4 @@
+import Authority
 import Database
 import Domain
 import Encoding
@@ -20,6 +21,8 @@ extension Examination {
         /// When the list of revoked attestations was fetched, and whether Android keys are compared with it.
         let attestationsReadAt: Date?
         let hasAndroidApp: Bool
+        /// When the list of issuers was made, and when its provider makes another.
+        let issuerList: (date: Date, nextUpdate: Date?)?
         let at: Date
     }
 
@@ -38,7 +41,7 @@ extension Examination {
             if try await store.hasForeignChangeLog() {
                 found.append(Finding(.store, NodeRefusal.foreignLog.what, NodeRefusal.foreignLog.mend))
             }
-            found += findings(look, settings, policy)
+            found += findings(look, settings, policy) + Self.staleList(look, policy.wallet)
             found += clock(look, from: before, to: now(), policy)
             found += nodes(look, settings, policy, keys)
         } catch {
@@ -60,6 +63,7 @@ extension Examination {
             backupAt: try settings.lastBackup(), newestEntry: try AuditRepository(transaction).newest(),
             attestationsReadAt: try AttestationRepository(transaction).listTimes()?.readAt,
             hasAndroidApp: try AttestationRepository(transaction).hasAndroidApp(),
+            issuerList: try TrustListRepository(transaction).times().map { ($0.date, $0.nextUpdate) },
             at: transaction.now)
     }
 
@@ -116,6 +120,21 @@ extension Examination {
                     "run `countersign store backup FILE`, or add --backups off if backups are made by other means"))
         }
         return found
+    }
+
+    /// Issuers of a list that its provider should have replaced are trusted for some days more.
+    private static func staleList(_ look: Look, _ policy: WalletPolicy) -> [Finding] {
+        guard policy.enabled, !policy.vicalURL.isEmpty else { return [] }
+        let mend = "run `countersign issuer fetch`, which reports what is wrong"
+        guard let list = look.issuerList else {
+            return [Finding(.issuers, "the list of issuers was never fetched, so its issuers are not trusted", mend)]
+        }
+        func end(_ grace: TimeInterval) -> Date {
+            TrustList.end(date: list.date, nextUpdate: list.nextUpdate, grace: grace)
+        }
+        guard look.at > end(0) else { return [] }
+        let (due, last) = (end(0).rfc3339, end(policy.trustGrace).rfc3339)
+        return [Finding(.issuers, "a new list of issuers was due at \(due), and the present one ends at \(last)", mend)]
     }
 
     /// A wrong clock accepts expired tokens and refuses valid ones.

@@ -5,7 +5,7 @@ struct Finding: Equatable {
     /// The subject of a check.
     enum Check: String, CaseIterable {
         case configuration, policies, gate, attestations, realm, urls, limits, senders
-        case permissions, keys, certificate, authority
+        case permissions, keys, certificate, authority, issuers
         case store, mode, schema, providers, clock, backup, nodes, housekeeping, disk
         case referenceData = "reference_data"
     }

@@ -14,18 +14,78 @@ enum IssuerFiles {
 
     /// Reads all files whose names end with `.pem`.
     ///
+    /// - Parameter mayBeEmpty: whether there may be none.
     /// - Throws: ``CommandFailure`` that names the file.
-    static func trust(in directory: String) throws(CommandFailure) -> IssuerTrust {
-        let names = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted().filter {
-            $0.hasSuffix(".pem")
-        }
-        guard !names.isEmpty else {
+    static func trust(in directory: String, mayBeEmpty: Bool = false) throws(CommandFailure) -> IssuerTrust {
+        let anchors = try anchors(in: directory).map(\.anchor)
+        guard mayBeEmpty || !anchors.isEmpty else {
             throw CommandFailure(
                 "\(directory) has no certificate of an issuer (*.pem). Name a directory that has with --issuers.")
         }
-        var anchors: [IssuerTrust.Anchor] = []
-        for name in names { anchors.append(try anchor(KeyFile(path: "\(directory)/\(name)", isPrivate: false))) }
         return IssuerTrust(anchors)
+    }
+
+    /// The certificates with the names of their files, in the order of the names.
+    ///
+    /// - Throws: ``CommandFailure`` that names the file.
+    static func anchors(in directory: String) throws(CommandFailure) -> [(file: String, anchor: IssuerTrust.Anchor)] {
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted().filter {
+            $0.hasSuffix(".pem")
+        }
+        var anchors: [(String, IssuerTrust.Anchor)] = []
+        for name in names {
+            anchors.append((name, try anchor(KeyFile(path: "\(directory)/\(name)", isPrivate: false))))
+        }
+        return anchors
+    }
+
+    /// Adds the certificate of a file.
+    ///
+    /// - Parameters:
+    ///   - name: the name that the copy gets, without its ending.
+    ///   - types: the types that its signers may sign; empty for all, or those that the file names.
+    /// - Returns: the path of the copy.
+    /// - Throws: ``CommandFailure``.
+    static func add(_ path: String, as name: String, types: [String], to directory: String) throws(CommandFailure)
+        -> String
+    {
+        let file = KeyFile(path: path, isPrivate: false)
+        guard file.exists else {
+            throw CommandFailure("\(path) cannot be read: name the certificate of an issuer's authority.")
+        }
+        let anchor = try anchor(file)
+        let text = try file.read()
+        let allowed = types.isEmpty ? anchor.typeNames ?? [] : types
+        if let other = try anchors(in: directory).first(where: { $0.anchor.thumbprint == anchor.thumbprint }) {
+            throw CommandFailure("\(directory)/\(other.file) has this certificate already.")
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        } catch {
+            throw CommandFailure("\(directory) cannot be created.")
+        }
+        guard let document = try? PEM(text) else {
+            throw CommandFailure("\(path) is not one certificate in PEM.")
+        }
+        let copy = KeyFile(path: "\(directory)/\(name).pem", isPrivate: false)
+        let line = allowed.isEmpty ? "" : "\(field) \(allowed.joined(separator: ", "))\n"
+        try copy.create(line + PEM.encode(document.bytes, label: document.label))
+        return copy.path
+    }
+
+    /// Removes a certificate.
+    ///
+    /// - Parameter isPreview: whether the file stays.
+    /// - Returns: the path of its file.
+    /// - Throws: ``CommandFailure`` if there is no such file.
+    static func remove(_ name: String, from directory: String, isPreview: Bool) throws(CommandFailure) -> String {
+        let file = KeyFile(path: "\(directory)/\(name).pem", isPrivate: false)
+        guard file.exists else {
+            throw CommandFailure("\(file.path) does not exist. `countersign issuer list` names the issuers.")
+        }
+        if !isPreview { try file.remove() }
+        return file.path
     }
 
     private static func anchor(_ file: KeyFile) throws(CommandFailure) -> IssuerTrust.Anchor {

@@ -8,10 +8,21 @@ import Operations
 import SwiftASN1
 import X509
 
-/// What the service needs towards wallets, among the keys: `wallet.key`, `wallet.pem` and the issuers.
+/// What the service needs towards wallets, among the keys: `wallet.key`, `wallet.pem`, the issuers, and the root of the
+/// list of issuers.
 enum WalletFiles {
     private static let keyName = "wallet.key"
     private static let certificateName = "wallet.pem"
+    private static let listRootName = "vical.pem"
+    /// The files that SIGHUP reloads.
+    static let names = [keyName, certificateName, listRootName, "\(IssuerFiles.name)/*.pem"]
+
+    /// What the files contain, as the service uses it.
+    struct Content {
+        let trust: IssuerTrust
+        let reader: WalletReader
+        let listRoots: TrustList.Roots?
+    }
 
     /// Loads what the policy needs; `nil` if it enables no wallets.
     ///
@@ -20,18 +31,53 @@ enum WalletFiles {
         in directory: String, policy: CurrentPolicy, allowsLoopback: Bool, now: @escaping @Sendable () -> Date
     ) throws(CommandFailure) -> Wallet? {
         guard policy[\.wallet].enabled else { return nil }
-        let trust = try IssuerFiles.trust(in: "\(directory)/\(IssuerFiles.name)")
-        let (reader, _) = try reader(in: directory, named: policy[\.wallet].clientID)
-        return Wallet(trust: trust, reader: reader, now: now) { uri in
+        let content = try content(in: directory, policy[\.wallet])
+        return Wallet(trust: content.trust, reader: content.reader, listRoots: content.listRoots, now: now) { uri in
             await ListReader(policy[\.delivery], allowingLoopback: allowsLoopback)(uri)
         }
     }
 
-    /// When the certificate for wallets expires, with the path of its file.
+    /// Reads the files.
     ///
     /// - Throws: ``CommandFailure`` that names the file.
-    static func end(in directory: String) throws(CommandFailure) -> (path: String, end: Date) {
-        ("\(directory)/\(certificateName)", try reader(in: directory).end)
+    static func content(in directory: String, _ policy: WalletPolicy) throws(CommandFailure) -> Content {
+        let listRoots = policy.vicalURL.isEmpty ? nil : try listRoots(in: directory)
+        let trust = try IssuerFiles.trust(in: "\(directory)/\(IssuerFiles.name)", mayBeEmpty: listRoots != nil)
+        return Content(trust: trust, reader: try reader(in: directory, named: policy.clientID).reader, listRoots: listRoots)
+    }
+
+    /// The roots of the signer of the list of issuers.
+    ///
+    /// - Throws: ``CommandFailure`` that names the file.
+    static func listRoots(in directory: String) throws(CommandFailure) -> TrustList.Roots {
+        let file = KeyFile(path: "\(directory)/\(listRootName)", isPrivate: false)
+        guard file.exists else {
+            throw CommandFailure(
+                "wallet.yaml names a list of issuers, and \(file.path) is missing. Store the root of the list's signer "
+                    + "there, as its provider publishes it.")
+        }
+        let certificates = try certificates(in: file)
+        do throws(AuthorityError) {
+            return try TrustList.Roots(certificates)
+        } catch {
+            throw CommandFailure("\(file.path) has a certificate that is not that of an authority.")
+        }
+    }
+
+    /// Fetches the list of issuers by its URL.
+    static func fetchList(_ policy: DeliveryPolicy, allowsLoopback: Bool, _ url: String) async -> [UInt8]? {
+        await ListReader(policy, allowingLoopback: allowsLoopback, accept: "*/*")(url)
+    }
+
+    /// When the certificates expire, with the paths of their files.
+    ///
+    /// - Throws: ``CommandFailure`` that names the file.
+    static func ends(in directory: String) throws(CommandFailure) -> [(path: String, end: Date, isOwn: Bool)] {
+        let own = ("\(directory)/\(certificateName)", try reader(in: directory).end, true)
+        let issuers = try IssuerFiles.anchors(in: "\(directory)/\(IssuerFiles.name)").map {
+            ("\(directory)/\(IssuerFiles.name)/\($0.file)", $0.anchor.end, false)
+        }
+        return [own] + issuers
     }
 
     /// The certificate for wallets and its key, and when it expires. Self-signed certificates are left out: wallets know their roots.
@@ -48,16 +94,12 @@ enum WalletFiles {
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: try keyFile.read()) else {
             throw CommandFailure("\(keyFile.path) is not a P-256 key in PEM.")
         }
-        let text = try file.read()
-        guard let documents = try? PEMDocument.parseMultiple(pemString: text), !documents.isEmpty,
-            documents.allSatisfy({ $0.discriminator == "CERTIFICATE" })
-        else { throw CommandFailure("\(file.path) is not a chain of certificates in PEM.") }
         var chain: [[UInt8]] = []
-        for document in documents {
-            guard let certificate = try? Certificate(derEncoded: document.derBytes) else {
+        for bytes in try certificates(in: file) {
+            guard let certificate = try? Certificate(derEncoded: bytes) else {
                 throw CommandFailure("\(file.path) has a certificate that cannot be read.")
             }
-            if certificate.issuer != certificate.subject { chain.append(document.derBytes) }
+            if certificate.issuer != certificate.subject { chain.append(bytes) }
         }
         guard let first = chain.first, let own = try? Certificate(derEncoded: first),
             own.publicKey == Certificate.PublicKey(key.publicKey)
@@ -81,5 +123,13 @@ enum WalletFiles {
         return names.lazy.compactMap { name in
             if case .dnsName(let text) = name { text } else { nil }
         }.first
+    }
+
+    private static func certificates(in file: KeyFile) throws(CommandFailure) -> [[UInt8]] {
+        let text = try file.read()
+        guard let documents = try? PEMDocument.parseMultiple(pemString: text), !documents.isEmpty,
+            documents.allSatisfy({ $0.discriminator == "CERTIFICATE" })
+        else { throw CommandFailure("\(file.path) is not a chain of certificates in PEM.") }
+        return documents.map(\.derBytes)
     }
 }

@@ -16,8 +16,11 @@ extension Server {
     ///
     /// - Throws: ``CommandFailure`` if the service's keys cannot be read.
     func housekeepingLoop() throws -> @Sendable () async -> Void {
+        let trustList = service.trustListTask { [policy, allowsLoopback = settings.allowsLoopbackURLs] url in
+            await WalletFiles.fetchList(policy[\.delivery], allowsLoopback: allowsLoopback, url)
+        }
         let housekeeping = Housekeeping(
-            service, also: [try purgeAudit(), FillDiscoverySet(service).task, ReportStatus.task(policy)])
+            service, also: [try purgeAudit(), FillDiscoverySet(service).task, ReportStatus.task(policy), trustList])
         let overdue = Overdue()
         registry.addGauge("housekeeping_tasks_overdue") { Double(overdue.count.load(ordering: .relaxed)) }
         return { [logger] in

@@ -132,6 +132,8 @@ struct Server: Sendable {
     func run() async throws {
         try await watch.poll()
         try requireClock()
+        // The housekeeping repeats it every minute, and reports why a list cannot be used.
+        try? await service.refreshTrust()
         warnOfOtherHosts(server.present)
         addGauges()
         let listening = Listening(

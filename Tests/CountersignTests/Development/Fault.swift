@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Encoding
 import Fixtures
 import Foundation
 import Repositories
@@ -22,7 +23,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         (testDescription, self.check, self.words, self.plant) = (name, check, words, plant)
     }
 
-    static let all = configured + kept + lasting + shared
+    static let all = configured + kept + lasting + wallets + shared
 
     private static let configured = [
         Fault("the gate is open", .gate, "certification.yaml") {
@@ -123,6 +124,30 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault("the disk is full", .disk, "MiB free") { $0.freeBytes = 1_048_576 },
     ]
 
+    private static let wallets = [
+        Fault("the certificate for wallets ends soon", .certificate, "wallet.pem expires at") {
+            _ = try SampleIssuer.create(in: $0.path("Keys"), now: Date() - 380 * 86_400)
+            try $0.write("Policies/wallet.yaml", "enabled: true\n")
+        },
+        Fault("no certificate for wallets is there", .certificate, "wallet.pem is missing") {
+            try $0.trustList()
+            try FileManager.default.removeItem(atPath: $0.path("Keys/wallet.pem"))
+        },
+        Fault("the list of issuers has no root", .certificate, "vical.pem is missing") {
+            _ = try SampleIssuer.create(in: $0.path("Keys"), now: Date())
+            try $0.write("Policies/wallet.yaml", "enabled: true\nvical_url: https://list.example/vical\n")
+        },
+        Fault("the list of issuers was never fetched", .issuers, "issuer fetch") { try $0.trustList() },
+        Fault("the list of issuers is old", .issuers, "was due at") { installation in
+            try installation.trustList()
+            try await installation.within { store in
+                _ = try await store.write {
+                    try TrustListRepository($0).store([1], date: Date() - 3 * 86_400, nextUpdate: nil)
+                }
+            }
+        },
+    ]
+
     private static let shared = [
         Fault("the store is missing", .store, "There is no store") {
             try FileManager.default.removeItem(atPath: $0.path("store.db"))
@@ -159,4 +184,14 @@ struct Fault: Sendable, CustomTestStringConvertible {
             }
         },
     ]
+}
+
+extension Installation {
+    /// Enables wallets with a list of issuers.
+    fileprivate func trustList() throws {
+        _ = try SampleIssuer.create(in: path("Keys"), now: Date())
+        let root = try TrustListMint([], now: Date()).root
+        try write("Keys/vical.pem", PEM.encode(root, label: "CERTIFICATE"))
+        try write("Policies/wallet.yaml", "enabled: true\nvical_url: https://list.example/vical\n")
+    }
 }

@@ -15,6 +15,10 @@ package struct StandInWallet: Sendable {
     package static let returnAddress = "https://app.example/wallet"
 
     package let issuer: WalletIssuer
+    /// An issuer that only the list of issuers names, and that list.
+    package let listed: WalletIssuer
+    package let list: TrustListMint
+    private let listRoots: TrustList.Roots
     private let trust: IssuerTrust
     private let reader: WalletReader
     private let lists = Lists()
@@ -27,14 +31,21 @@ package struct StandInWallet: Sendable {
     package init() throws {
         issuer = try WalletIssuer()
         trust = IssuerTrust([try IssuerTrust.Anchor(issuer.root, types: nil)])
+        listed = try WalletIssuer()
+        list = try TrustListMint([listed], now: listed.now)
+        listRoots = try TrustList.Roots([list.root])
         let scheme = try WalletIssuer()
         reader = WalletReader(key: scheme.signerKey, certificates: [scheme.certificate])
     }
 
+    /// What SIGHUP reads again.
+    package var files: (trust: IssuerTrust, reader: WalletReader) { (trust, reader) }
+
     /// What the service verifies this wallet by.
     package func verification(now: @escaping @Sendable () -> Date) -> Wallet {
         Wallet(
-            trust: trust, reader: reader, now: now, fetch: { [lists] uri in lists.bytes.withLock { $0[uri] } })
+            trust: trust, reader: reader, listRoots: listRoots, now: now,
+            fetch: { [lists] uri in lists.bytes.withLock { $0[uri] } })
     }
 
     /// The same with another name of the service in requests, and an issuer whose key has an identifier.

@@ -166,7 +166,8 @@ struct RestoredReceiverTests {
         "storage_opt_outs": .replayed, "store_settings": .follows, "stream_deliveries": .follows,
         "stream_event_metadata": .follows, "stream_event_readers": .replayed,
         "stream_events": .replayed, "stream_metadata": .replayed,
-        "stream_members": .replayed, "stream_users": .follows, "streams": .replayed, "user_changes": .follows,
+        "stream_members": .replayed, "stream_users": .follows, "streams": .replayed,
+        "trust_lists": .saidAgain, "user_changes": .follows,
         "users": .replayed, "waiting_acts": .ended, "wallet_origins": .replayed,
         "wrapping_versions": .follows,
     ]

@@ -133,3 +133,25 @@ struct WalletOriginTableTests {
         }
     }
 }
+
+@Suite("Table trust_lists")
+struct TrustListTableTests {
+    @Test("A list replaces an earlier one alone, and each fetch is noted", arguments: StoreKind.shared)
+    func newest(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let date = TestTables.now - 3600
+            try await tables.write { transaction in
+                let records = TrustListRepository(transaction)
+                #expect(try records.times() == nil && records.body() == nil)
+                #expect(try records.store([1], date: date, nextUpdate: nil))
+                #expect(try !records.store([2], date: date, nextUpdate: nil))
+                #expect(try !records.store([2], date: date - 1, nextUpdate: nil))
+                #expect(try records.body() == [1] && records.times()?.nextUpdate == nil)
+                #expect(try records.store([3], date: date + 1, nextUpdate: date + 60))
+                let times = try #require(try records.times())
+                #expect(times.date == date + 1 && times.nextUpdate == date + 60 && times.fetchedAt == transaction.now)
+                #expect(try records.body() == [3])
+            }
+        }
+    }
+}

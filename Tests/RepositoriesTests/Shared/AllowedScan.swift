@@ -10,7 +10,7 @@ struct AllowedScan: Sendable {
         "provider_keys",
         "provider_webhooks", "applications", "revocation_counter", "revocation_lists", "wrapping_versions",
         "phone_spend", "phone_provider_spend", "phone_stops", "maintenance_tasks", "key_fingerprints", "waiting_acts",
-        "event_streams", "provider_clients", "provider_resources", "wallet_origins", "attested_apps",
+        "event_streams", "provider_clients", "provider_resources", "trust_lists", "wallet_origins", "attested_apps",
         "attestation_lists", "issuers",
         "store_settings",
         "outbox_turns", "discovery_keys", "erasures",

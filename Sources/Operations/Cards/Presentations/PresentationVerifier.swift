@@ -66,7 +66,7 @@ package extension PresentationVerifier {
     ///
     /// - Throws: the first defect.
     func verify(
-        _ answer: Answer, to request: PresentationRequest, now: Date, fetching fetch: FetchStatusList
+        _ answer: Answer, to request: PresentationRequest, now: Date, fetching fetch: FetchList
     ) async throws(PresentationDefect) -> Verified {
         let missing = MissingList()
         var first = self

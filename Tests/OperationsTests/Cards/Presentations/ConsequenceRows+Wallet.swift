@@ -1,3 +1,4 @@
+import Authority
 import Domain
 import Encoding
 import Fixtures
@@ -73,6 +74,11 @@ extension ConsequenceTests {
         ) { world in
             let origin = try PresentationBench.origin()
             return { _ in try await world.fixture.admin.addOrigin(origin, to: "test", app: nil) }
+        },
+        .admin("StoreTrustList", audit: ["issuer_list_stored"]) { world in
+            let wallet = world.fixture.wallet
+            let (list, roots) = (try wallet.list.list(), try TrustList.Roots([wallet.list.root]))
+            return { _ in _ = try await world.fixture.admin.storeTrustList(list, rootedIn: roots) }
         },
         .admin(
             "RemoveOrigin", audit: ["provider_changed"], notices: ["provider_keys"], effects: [.dropsProvider]

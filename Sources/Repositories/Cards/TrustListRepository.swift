@@ -1,0 +1,50 @@
+import Database
+import Domain
+import Foundation
+
+/// The newest lists of issuers' authorities that a node fetched, by their names. Each is verified by every node that
+/// uses it.
+package struct TrustListRepository {
+    private let transaction: any Transaction
+}
+
+package extension TrustListRepository {
+    init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// The name of the list at `vical_url`.
+    private static let name = Value.text("vical")
+    private static let columns = ColumnTuple(
+        Column<Date>("dated_at"), Column<Date?>("next_update"), Column<Date>("fetched_at"))
+
+    /// When the list was made, when its provider makes another, and when it was fetched; `nil` if there is none.
+    func times() throws -> (date: Date, nextUpdate: Date?, fetchedAt: Date)? {
+        try transaction.first("SELECT \(Self.columns) FROM trust_lists WHERE name = $1", [Self.name])
+            .map(Self.columns.read).map { (date: $0.0, nextUpdate: $0.1, fetchedAt: $0.2) }
+    }
+
+    /// The signed bytes of the list; `nil` if there is none.
+    func body() throws -> [UInt8]? {
+        try transaction.value("SELECT body FROM trust_lists WHERE name = $1", [Self.name])
+    }
+
+    /// Stores a list that was fetched now, unless the stored one is as new.
+    ///
+    /// - Returns: whether it was stored.
+    func store(_ body: [UInt8], date: Date, nextUpdate: Date?) throws -> Bool {
+        let now = transaction.now
+        let isNew =
+            try transaction.execute(
+                """
+                INSERT INTO trust_lists (name, body, dated_at, next_update, fetched_at) VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT (name) DO UPDATE SET body = excluded.body, dated_at = excluded.dated_at,
+                    next_update = excluded.next_update, fetched_at = excluded.fetched_at
+                WHERE trust_lists.dated_at < excluded.dated_at
+                """, [Self.name, .bytes(body), .time(date), nextUpdate.value, .time(now)]) > 0
+        if !isNew {
+            try transaction.execute("UPDATE trust_lists SET fetched_at = $2 WHERE name = $1", [Self.name, .time(now)])
+        }
+        return isNew
+    }
+}

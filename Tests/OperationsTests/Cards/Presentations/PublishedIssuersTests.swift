@@ -1,0 +1,137 @@
+import Authority
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Operations
+import Repositories
+import Testing
+
+@Suite("The published list of issuers")
+struct PublishedIssuersTests {
+    private static let url = "https://list.example/vical"
+
+    private static var policy: Policy {
+        var policy = PresentationBench.policy
+        policy.wallet.vicalURL = url
+        return policy
+    }
+
+    /// Fetches a list as a node does every hour.
+    @discardableResult
+    private func fetch(_ list: [UInt8]?, on bench: PresentationBench) async throws -> Housekeeping.Report {
+        let task = bench.fixture.context.trustListTask { $0 == Self.url ? list : nil }
+        return try await Housekeeping(bench.fixture.context, also: [task]).runDue()
+    }
+
+    /// Whether a document of the issuer that only the list names is accepted.
+    private func isAccepted(on bench: PresentationBench) async throws -> Bool {
+        let alice = try await bench.cards.phones.person(UUID().uuidString)
+        let opened = try await bench.open(.over18, alice)
+        var mint = DocumentMint(bench.wallet.listed)
+        mint.elements = [("age_over_18", .bool(true))]
+        mint.validUntil = bench.fixture.clock.now + 86_400
+        let answer = try bench.answer(opened, mint, by: .isoDocument)
+        do {
+            let outcome = try await bench.fixture.context.answerPresentation(
+                opened.id.description, answer, for: alice.session)
+            return outcome.isReached == true
+        } catch let refusal as Refusal {
+            #expect(refusal.code == .presentationRejected)
+            return false
+        }
+    }
+
+    @Test("is fetched by one node, and trusted by every node", arguments: StoreKind.shared)
+    func fetched(kind: StoreKind) async throws {
+        try await PresentationBench.run(Self.policy, on: kind) { bench in
+            #expect(try await !isAccepted(on: bench))
+            let report = try await fetch(bench.wallet.list.list(), on: bench)
+            #expect(report.finished.contains("trust_list") && report.failed.isEmpty)
+            // Another task is not due for an hour.
+            #expect(try await !fetch(nil, on: bench).finished.contains("trust_list"))
+            #expect(try await !isAccepted(on: bench))
+            let round = try await bench.fixture.housekeeping()
+            #expect(round.failed.isEmpty)
+            #expect(try await isAccepted(on: bench))
+            #expect(try await bench.count("audit_entries WHERE event = 'issuer_list_stored'") == 1)
+        }
+    }
+
+    @Test("is replaced by a later one, never by an earlier one")
+    func newest() async throws {
+        try await PresentationBench.run(Self.policy) { bench in
+            let roots = try TrustList.Roots([bench.wallet.list.root])
+            var mint = bench.wallet.list
+            func store(_ date: Date) async throws -> Bool {
+                mint.date = date
+                return try await bench.fixture.admin.storeTrustList(mint.list(), rootedIn: roots).isNew
+            }
+            let date = mint.date
+            #expect(try await store(date))
+            #expect(try await !store(date))
+            #expect(try await !store(date - 1))
+            #expect(try await store(date + 1))
+            let stored = try #require(try await bench.fixture.admin.storedTrustList())
+            let list = try TrustList(stored.body, rootedIn: roots, now: bench.fixture.clock.now)
+            #expect(list.date == date + 1 && stored.fetchedAt == bench.fixture.clock.now)
+            #expect(try await bench.count("audit_entries WHERE event = 'issuer_list_stored'") == 2)
+        }
+    }
+
+    @Test("is trusted for its time and the policy's grace after it")
+    func stale() async throws {
+        try await PresentationBench.run(Self.policy) { bench in
+            try await fetch(bench.wallet.list.list(), on: bench)
+            try await bench.fixture.housekeeping()
+            let grace = Self.policy.wallet.trustGrace
+            bench.fixture.clock.advance(86_400 + grace - 60)
+            #expect(try await isAccepted(on: bench))
+            bench.fixture.clock.advance(61)
+            #expect(try await !isAccepted(on: bench))
+            var mint = bench.wallet.list
+            (mint.date, mint.nextUpdate) = (bench.fixture.clock.now, nil)
+            try await fetch(mint.list(), on: bench)
+            try await bench.fixture.housekeeping()
+            #expect(try await isAccepted(on: bench))
+        }
+    }
+
+    @Test("is refused for its fault, and the stored one stays")
+    func faults() async throws {
+        try await PresentationBench.run(Self.policy) { bench in
+            for (list, words) in [
+                (nil, "cannot be fetched"), ([0], TrustList.Defect.form.rawValue),
+                (try TrustListMint([bench.wallet.listed], now: bench.fixture.clock.now).list(), "trusted root"),
+            ] as [([UInt8]?, String)] {
+                let failed = try await fetch(list, on: bench).failed
+                #expect(failed.map(\.task) == ["trust_list"])
+                #expect(failed.first.map { ErrorWords.of($0.cause).contains(words) } == true, "\(words)")
+                // A failed task pauses for a minute.
+                bench.fixture.clock.advance(61)
+            }
+            #expect(try await bench.count("trust_lists") == 0)
+            try await fetch(bench.wallet.list.list(), on: bench)
+            #expect(try await bench.count("trust_lists") == 1)
+        }
+    }
+
+    @Test("is used by nobody without vical_url, or after its roots were removed")
+    func unused() async throws {
+        try await PresentationBench.run(Self.policy) { bench in
+            try await fetch(bench.wallet.list.list(), on: bench)
+            try await bench.fixture.housekeeping()
+            #expect(try await isAccepted(on: bench))
+            let files = bench.wallet.files
+            try await bench.fixture.context.replaceWalletFiles(
+                trust: files.trust, reader: files.reader, listRoots: nil)
+            #expect(try await !isAccepted(on: bench))
+            try await bench.fixture.context.replaceWalletFiles(
+                trust: files.trust, reader: files.reader, listRoots: TrustList.Roots([bench.wallet.list.root]))
+            #expect(try await isAccepted(on: bench))
+            bench.fixture.policy.replace(with: PresentationBench.policy)
+            try await bench.fixture.housekeeping()
+            #expect(try await !isAccepted(on: bench))
+        }
+    }
+}
