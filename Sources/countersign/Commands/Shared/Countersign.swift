@@ -17,7 +17,7 @@ struct Countersign: AsyncParsableCommand {
             TourCommand.self,
             AuditCommand.self, DeviceCommand.self, StoreCommand.self, StatusCommand.self,
             BanCommand.self, AdminsCommand.self, InboxCommand.self, SampleCommand.self, DoctorCommand.self,
-            WalletCommand.self,
+            WalletCommand.self, IssuerCommand.self,
         ])
 
     /// Runs the command that the arguments name and ends the process with the contract's exit codes.
