@@ -15,15 +15,17 @@ extension Server {
     /// The policy files with values that are only read at the start.
     private static let boundToStart: Set<String> = ["delivery.yaml", "requests.yaml"]
 
-    /// SIGHUP reloads the policies, the versioned keys and the server's certificate. Files that cannot be read leave
+    /// SIGHUP reloads the policies, the versioned keys, the server's certificate and the files for wallets. Files that cannot be read leave
     /// the current values in use. The log reports the values in use and, at the end, the files that were reloaded.
     func reload(_ node: AnnounceNode) async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) {
-            reportReload([
+            var parts = [
                 (["\(settings.policies)/*.yaml"], reloadPolicies()),
                 (Self.versionedKeys.map(\.rawValue), reloadKeys()),
                 (Self.serverFiles.map(\.rawValue), reloadServer()),
-            ])
+            ]
+            if policy[\.wallet].enabled { parts.append((WalletFiles.names, await reloadWallet())) }
+            reportReload(parts)
             do {
                 try await node.beat()
             } catch {
@@ -122,6 +124,23 @@ extension Server {
         } catch {
             logger.error(
                 "the server's certificate was not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
+            return false
+        }
+    }
+
+    /// Reloads the certificate for wallets and the issuers. Open presentations keep the requests that were made.
+    ///
+    /// - Returns: whether those on disk are in use.
+    private func reloadWallet() async -> Bool {
+        do {
+            let content = try WalletFiles.content(in: settings.keys, policy[\.wallet])
+            try await service.replaceWalletFiles(
+                trust: content.trust, reader: content.reader, listRoots: content.listRoots)
+            logger.info("the files for wallets were reloaded")
+            return true
+        } catch {
+            logger.error(
+                "the files for wallets were not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
             return false
         }
     }
