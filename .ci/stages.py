@@ -95,10 +95,11 @@ SOAK = [
         "PhoneNumberDifferentialTests|CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|FrameTests/mutations",
         environment=SOAKING),
     Stage("android", "AndroidClientTests/both", environment=SOAKING),
+    Stage("wallets", "WalletPopulationTests", environment=SOAKING),
     Stage(
-        "wallets",
+        "walletfuzz",
         "MobileDocumentFuzzTests|SelectiveDisclosureTests/flips|InflateTests/flips|AppAttestTests/flips|AndroidKeyTests/flips|"
-        "MintedAttestationTests|WalletPopulationTests|WalletMutationTests",
+        "MintedAttestationTests|WalletMutationTests",
         environment=SOAKING),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
     # It builds all libraries of the SDK.

@@ -43,7 +43,8 @@ enum WalletFiles {
     static func content(in directory: String, _ policy: WalletPolicy) throws(CommandFailure) -> Content {
         let listRoots = policy.vicalURL.isEmpty ? nil : try listRoots(in: directory)
         let trust = try IssuerFiles.trust(in: "\(directory)/\(IssuerFiles.name)", mayBeEmpty: listRoots != nil)
-        return Content(trust: trust, reader: try reader(in: directory, named: policy.clientID).reader, listRoots: listRoots)
+        let (reader, _) = try reader(in: directory, named: policy.clientID)
+        return Content(trust: trust, reader: reader, listRoots: listRoots)
     }
 
     /// The roots of the signer of the list of issuers.
