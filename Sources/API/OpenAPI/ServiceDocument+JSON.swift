@@ -2591,7 +2591,7 @@ extension ServiceDocument {
      "Identity cards"
     ],
     "summary": "Ask the user's wallet for a credential",
-    "description": "Makes a request with a new nonce and keys for each way to the wallet. An identity requires a proven phone number.",
+    "description": "Makes a request with a new nonce and keys for each protocol, or a link to a wallet on the same device. An identity requires a proven phone number.",
     "responses": {
      "201": {
       "description": "Begun",
@@ -2610,7 +2610,7 @@ extension ServiceDocument {
           },
           "requests": {
            "type": "array",
-           "description": "Hand it over unchanged, as digital.requests of navigator.credentials.get or to Android's Credential Manager",
+           "description": "For dc_api. Hand it over unchanged, as digital.requests of navigator.credentials.get or to Android's Credential Manager",
            "items": {
             "type": "object",
             "properties": {
@@ -2644,12 +2644,15 @@ extension ServiceDocument {
              "data"
             ]
            }
+          },
+          "url": {
+           "type": "string",
+           "description": "For same_device: open this link. A wallet with another scheme than openid4vp gets the same parameters"
           }
          },
          "required": [
           "id",
-          "expires_at",
-          "requests"
+          "expires_at"
          ]
         },
         "example": {
@@ -2719,9 +2722,10 @@ extension ServiceDocument {
          "channel": {
           "type": "string",
           "enum": [
-           "dc_api"
+           "dc_api",
+           "same_device"
           ],
-          "description": "The Digital Credentials API"
+          "description": "dc_api is the Digital Credentials API. With same_device the wallet fetches the request, posts its answer and returns to the app"
          },
          "want": {
           "type": "string",
@@ -2733,13 +2737,17 @@ extension ServiceDocument {
          },
          "origin": {
           "type": "string",
-          "description": "The registered origin of the page, or the native Android app, that calls the wallet"
+          "description": "For dc_api: the registered origin of the page, or the native Android app, that calls the wallet"
+         },
+         "return_to": {
+          "type": "string",
+          "format": "uri",
+          "description": "For same_device: the registered address to which the wallet returns, with #response_code="
          }
         },
         "required": [
          "channel",
-         "want",
-         "origin"
+         "want"
         ],
         "additionalProperties": false
        },
@@ -2785,6 +2793,7 @@ extension ServiceDocument {
            "type": "string",
            "enum": [
             "open",
+            "received",
             "accepted",
             "refused",
             "expired"
@@ -2856,8 +2865,8 @@ extension ServiceDocument {
     "tags": [
      "Identity cards"
     ],
-    "summary": "Send the wallet's answer",
-    "description": "The first answer that can be decrypted ends the presentation. An identity gives a card, and an age is the member that was asked for.",
+    "summary": "Send the wallet's answer, or redeem it",
+    "description": "The first answer that can be decrypted ends the presentation. An identity gives a card, and an age is the member that was asked for. An answer by redirect has arrived already, and is redeemed once with response_code, within two minutes.",
     "responses": {
      "201": {
       "description": "Accepted",
@@ -2905,7 +2914,14 @@ extension ServiceDocument {
       "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "$ref": "#/components/responses/NotFound"
+      "description": "not_found: another presentation, or a code that is not its own",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
      },
      "409": {
       "description": "conflict: answered or expired",
@@ -2952,7 +2968,8 @@ extension ServiceDocument {
           "enum": [
            "openid4vp-v1-signed",
            "org-iso-mdoc"
-          ]
+          ],
+          "description": "For dc_api"
          },
          "data": {
           "type": "object",
@@ -2964,13 +2981,13 @@ extension ServiceDocument {
           "required": [
            "response"
           ],
-          "description": "As the wallet gave it"
+          "description": "For dc_api: as the wallet gave it"
+         },
+         "response_code": {
+          "type": "string",
+          "description": "For same_device: from the fragment of the address to which the wallet returned"
          }
         },
-        "required": [
-         "protocol",
-         "data"
-        ],
         "additionalProperties": false
        },
        "example": {
@@ -3050,6 +3067,319 @@ extension ServiceDocument {
      {
       "mutualTLS": [],
       "layer": []
+     }
+    ]
+   }
+  },
+  "/wallet/requests/{request}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "readWalletRequest",
+    "tags": [
+     "Identity cards"
+    ],
+    "summary": "Fetch a request as a wallet (OpenID4VP 1.0)",
+    "description": "The request is signed, and can be fetched until it is answered or expires.",
+    "responses": {
+     "200": {
+      "description": "The request as a compact JWS",
+      "content": {
+       "application/oauth-authz-req+jwt": {
+        "schema": {
+         "type": "string"
+        },
+        "example": "eyJhbGciOiJFUzI1NiIsInR5cCI6Im9hdXRoLWF1dGh6LXJlcStqd3QifQ.e30.c2lnbmF0dXJl"
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/OAuthMalformedRequest"
+     },
+     "404": {
+      "description": "not_found: unknown, answered or expired",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
+     },
+     "429": {
+      "description": "rate_limited. Repeat the call after Retry-After",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "$ref": "#/components/responses/OAuthUnavailable"
+     }
+    },
+    "parameters": [
+     {
+      "name": "request",
+      "in": "path",
+      "required": true,
+      "description": "The secret from the link",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ]
+   },
+   "post": {
+    "operationId": "readWalletRequestWithNonce",
+    "tags": [
+     "Identity cards"
+    ],
+    "summary": "Fetch a request with the wallet's nonce (OpenID4VP 1.0)",
+    "description": "wallet_nonce is signed with the request. Other parameters are ignored.",
+    "responses": {
+     "200": {
+      "description": "The request as a compact JWS",
+      "content": {
+       "application/oauth-authz-req+jwt": {
+        "schema": {
+         "type": "string"
+        },
+        "example": "eyJhbGciOiJFUzI1NiIsInR5cCI6Im9hdXRoLWF1dGh6LXJlcStqd3QifQ.e30.c2lnbmF0dXJl"
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/OAuthMalformedRequest"
+     },
+     "404": {
+      "description": "not_found: unknown, answered or expired",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
+     },
+     "415": {
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
+     },
+     "429": {
+      "description": "rate_limited. Repeat the call after Retry-After",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "$ref": "#/components/responses/OAuthUnavailable"
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/x-www-form-urlencoded": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "wallet_nonce": {
+          "type": "string",
+          "maxLength": 512
+         }
+        },
+        "additionalProperties": true
+       },
+       "example": {
+        "wallet_nonce": "qPmxiNFCR3QTm19POc8u"
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "request",
+      "in": "path",
+      "required": true,
+      "description": "The secret from the link",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ]
+   }
+  },
+  "/wallet/responses/{request}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "answerWalletRequest",
+    "tags": [
+     "Identity cards"
+    ],
+    "summary": "Answer a request as a wallet (OpenID4VP 1.0, direct_post.jwt)",
+    "description": "The answer is verified at its arrival. The same answer again gets the same response. A wallet's error changes nothing.",
+    "responses": {
+     "200": {
+      "description": "Where the wallet sends its user. Empty after an error of the wallet",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "redirect_uri": {
+           "type": "string",
+           "format": "uri"
+          }
+         }
+        },
+        "example": {
+         "redirect_uri": "https://app.example/wallet#response_code=AZq5TJ8AfgCAAJ2w3hV5Kt8tAtW1sRq4v7Q2nJ5m8Rk"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "malformed_request, or presentation_rejected with the reason",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: answered or expired",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
+     },
+     "415": {
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
+     },
+     "429": {
+      "description": "rate_limited. Repeat the call after Retry-After",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "$ref": "#/components/responses/OAuthUnavailable"
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/x-www-form-urlencoded": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "response": {
+          "type": "string",
+          "description": "A compact JWE"
+         },
+         "error": {
+          "type": "string"
+         }
+        },
+        "additionalProperties": true
+       },
+       "example": {
+        "response": "eyJhbGciOiJFQ0RILUVTIn0..bm9uY2U.Y29udGVudA.dGFn"
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "request",
+      "in": "path",
+      "required": true,
+      "description": "The secret from the link",
+      "schema": {
+       "type": "string"
+      }
      }
     ]
    }
@@ -12171,6 +12501,7 @@ extension ServiceDocument {
        "specimen",
        "issuer_signature",
        "issuer_confirmation",
+       "credential_status",
        "uniqueness",
        "same_person"
       ]
@@ -12673,6 +13004,7 @@ extension ServiceDocument {
              "specimen",
              "issuer_signature",
              "issuer_confirmation",
+             "credential_status",
              "uniqueness",
              "same_person"
             ]

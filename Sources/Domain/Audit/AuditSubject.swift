@@ -12,8 +12,8 @@ package struct AuditSubject: Sendable, Equatable, CustomStringConvertible {
 package extension AuditSubject {
     /// The word before the id in the stored form.
     enum Kind: String, Sendable, CaseIterable {
-        case administrator, app, archive, ban, certificate, country, device, issuers, key, message, prefix, provider, session
-        case stream, user, users
+        case administrator, app, archive, ban, certificate, country, device, issuers, key, message, prefix, provider
+        case session, stream, user, users
         case wrappingKey = "wrapping key"
     }
 

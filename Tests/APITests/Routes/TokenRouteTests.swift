@@ -31,12 +31,11 @@ struct TokenRouteTests {
             let claims = try Self.claims(reply)
             let (session, now) = (person.session, Int64(bench.fixture.clock.now.timeIntervalSince1970))
             let expected: [String: JSONValue] = [
-                "iss": .string("https://public.example"), "aud": .string(session.providerID.description),
-                "sub": .string(session.userID.description), "external_id": .string("alice"),
+                "iss": .string("https://public.example"), "external_id": .string("alice"), "exp": .integer(now + 120),
+                "aud": .string(session.providerID.description), "sub": .string(session.userID.description),
                 "client_id": .string(session.applicationID.description), "sid": .string(session.id.description),
-                "iat": .integer(now), "exp": .integer(now + 120), "acr": .string("none"), "auth_time": .integer(now),
-                "device_attestation": .string("none"),
-                "cnf": .object(["x5t#S256": .string(session.thumbprint.base64URL)]),
+                "acr": .string("none"), "device_attestation": .string("none"), "auth_time": .integer(now),
+                "iat": .integer(now), "cnf": .object(["x5t#S256": .string(session.thumbprint.base64URL)]),
             ]
             for (name, value) in expected { #expect(claims[name] == value, "\(name)") }
             #expect(Set(claims.names) == Set(expected.keys).union(["jti"]))
