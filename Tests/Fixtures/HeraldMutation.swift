@@ -18,6 +18,13 @@ package struct HeraldMutation: Sendable {
         case frames([UInt8], middle: Int)
         case message([UInt8])
 
+        /// How many bytes it has.
+        package var size: Int {
+            switch self {
+            case .frames(let bytes, _), .message(let bytes): bytes.count
+            }
+        }
+
         /// Which reader takes it.
         package var kind: String {
             switch self {

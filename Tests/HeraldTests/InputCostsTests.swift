@@ -48,4 +48,16 @@ struct InputCostsTests {
         costs.measure("message", "input 8") { clock.time += 3100 }
         #expect(throws: InputCosts.TooCostly.self) { try costs.requireBounded() }
     }
+
+    @Test("may grow as the input does, and no faster")
+    func size() throws {
+        var costs = InputCosts { [clock] in clock.time }
+        for number in 0..<3000 { costs.measure("message", "input \(number)", size: 50) { clock.time += 100 } }
+        costs.settle()
+        costs.measure("message", "input 7", size: 5000) { clock.time += 20_000 }
+        costs.measure("message", "input 8", size: 5) { clock.time += 2000 }
+        try costs.requireBounded()
+        costs.measure("message", "input 9", size: 100) { clock.time += 4100 }
+        #expect(throws: InputCosts.TooCostly.self) { try costs.requireBounded() }
+    }
 }

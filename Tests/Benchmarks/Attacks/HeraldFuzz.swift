@@ -41,7 +41,7 @@ struct HeraldFuzz {
         var mutation = HeraldMutation(seed: seed)
         for index in 0..<count {
             let input = mutation.input()
-            let outcome = costs.measure(input.kind, "seed \(seed), input \(index)") {
+            let outcome = costs.measure(input.kind, "seed \(seed), input \(index)", size: input.size) {
                 Result { () throws(HeraldMutation.Broken) in try HeraldMutation.read(input) }
             }
             switch try outcome.get() {

@@ -5,7 +5,8 @@ import Glibc
 ///
 /// A cost is processor time, so the time in which other programs run is not in it. But they also slow down a thread
 /// while it runs. So an input that seems to cost too much is read again, and the least of its costs counts. And it is
-/// compared with the last inputs too, which were read on an equally busy machine.
+/// compared with the last inputs too, which were read on an equally busy machine. An input that is larger than usual
+/// may cost as many times more, but no more than that.
 package struct InputCosts {
     private static let most: Int64 = 20
     /// How often one input is read again at most.
@@ -14,8 +15,11 @@ package struct InputCosts {
     /// The figures of one kind, in nanoseconds of processor time.
     private struct Kind {
         var costs: [Int64] = []
+        var sizes: [Int] = []
         /// Known once it is settled.
         var median: Int64?
+        /// The median of the sizes in bytes, at least 1.
+        var usualSize = 1
         var recent = Recent()
         var worst: Case?
     }
@@ -63,21 +67,25 @@ package struct InputCosts {
     ///
     /// - Parameters:
     ///   - name: how the input is made again.
+    ///   - size: its bytes, if the inputs of its kind differ much; 0 otherwise.
     ///   - read: carried out some more times where it seems to cost too much.
     package mutating func measure<Outcome>(
-        _ kind: String, _ name: @autoclosure () -> String, _ read: () -> Outcome
+        _ kind: String, _ name: @autoclosure () -> String, size: Int = 0, _ read: () -> Outcome
     ) -> Outcome {
         let start = clock()
         let outcome = read()
-        let cost = clock() - start
+        let whole = clock() - start
         guard let median = kinds[kind]?.median else {
-            kinds[kind, default: Kind()].costs.append(cost)
+            kinds[kind, default: Kind()].costs.append(whole)
+            kinds[kind]?.sizes.append(size)
             return outcome
         }
+        let times = max(1, Double(size) / Double(kinds[kind]?.usualSize ?? 1))
+        let cost = Int64(Double(whole) / times)
         var found = Case(cost: cost, usual: median)
         if found.isTooMuch {
             found.usual = max(median, kinds[kind]?.recent.median ?? 0)
-            repeated(&found, read)
+            repeated(&found, times, read)
         }
         kinds[kind]?.recent.note(cost)
         if found.times > kinds[kind]?.worst?.times ?? 0 {
@@ -88,11 +96,11 @@ package struct InputCosts {
     }
 
     /// Reads an input again until it does not cost too much, or often enough. The least cost remains.
-    private func repeated<Outcome>(_ found: inout Case, _ read: () -> Outcome) {
+    private func repeated<Outcome>(_ found: inout Case, _ times: Double, _ read: () -> Outcome) {
         for _ in 0..<Self.repetitions where found.isTooMuch {
             let start = clock()
             _ = read()
-            found.cost = min(found.cost, clock() - start)
+            found.cost = min(found.cost, Int64(Double(clock() - start) / times))
         }
     }
 
@@ -102,6 +110,9 @@ package struct InputCosts {
             let sorted = kind.costs.sorted()
             kinds[name]?.median = sorted.isEmpty ? nil : max(1, sorted[sorted.count / 2])
             kinds[name]?.costs = []
+            let sizes = kind.sizes.sorted()
+            kinds[name]?.usualSize = sizes.isEmpty ? 1 : max(1, sizes[sizes.count / 2])
+            kinds[name]?.sizes = []
         }
     }
 
