@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Encoding
 import Repositories
 
 package extension Administration {
