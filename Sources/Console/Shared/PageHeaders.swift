@@ -15,7 +15,9 @@ enum PageHeaders {
     }()
 
     private static let others: [(HTTPField.Name, String)] = [
-        ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin"),
+        // With `no-referrer` a browser sends `Origin: null` with the page's own forms (W3C Fetch, "append a request
+        // Origin header"). No other host gets an address of a page either way.
+        ("Referrer-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
         ("Cross-Origin-Resource-Policy", "same-origin"),
         ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
     ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }

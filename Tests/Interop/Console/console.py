@@ -119,7 +119,7 @@ def judge_pages(node, lena):
     equal(status, 200, "the start page")
     expect("<bdi>lena</bdi>, support." in text, "the page does not name its reader")
     expect("default-src 'none'" in fields["Content-Security-Policy"], "no policy of content")
-    equal((fields["Cache-Control"], fields["Referrer-Policy"]), ("no-store", "no-referrer"), "the fields")
+    equal((fields["Cache-Control"], fields["Referrer-Policy"]), ("no-store", "same-origin"), "the fields")
     expect(fields["X-Request-ID"] in text, "the page does not name its request")
     status, fields, _ = ask(node, lena.certificate, "/console.css", headers={})
     equal((status, fields["Content-Type"]), (200, "text/css; charset=utf-8"), "the style sheet")
