@@ -36,12 +36,14 @@ package struct Console: Sendable {
         self.patience = patience
         table = RouteTable(routes)
     }
+}
 
+package extension Console {
     /// - Parameters:
     ///   - isOwnHost: whether the server's certificate names a host.
     ///   - status: the status of a refusal.
     ///   - administration: the operations with an administrator as actor, limited by the role.
-    package init(
+    init(
         _ parts: ConsoleParts, keys: FormKeys, isOwnHost: @escaping @Sendable (String) -> Bool,
         status: @escaping @Sendable (Refusal.Code) -> HTTPResponse.Status,
         administration: @escaping @Sendable (Administrator) -> Administration
@@ -52,12 +54,10 @@ package struct Console: Sendable {
     }
 
     /// The name that an administrator has as the actor of an audit entry.
-    package static func actor(_ administrator: Administrator) -> String {
+    static func actor(_ administrator: Administrator) -> String {
         "administrator \(administrator.name), role \(administrator.role.rawValue)"
     }
-}
 
-package extension Console {
     /// Answers a request. Every error becomes a page.
     ///
     /// - Parameters:
