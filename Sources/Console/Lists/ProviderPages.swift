@@ -53,7 +53,8 @@ enum ProviderPages {
         let provider = try await request.administration.readProvider(request.provider).provider
         let sessions = try await request.administration.previewDisabling(request.provider)
         let form = request.form(
-            to: ProviderListPage.path(of: provider, "disable"), subject: request.provider, [.reason, .sure],
+            to: ProviderListPage.path(of: provider, "disable"), subject: request.provider,
+            [.reason] + (request.parts.service.policy[\.bans].fourEyesOver > 0 ? [.urgency] : []) + [.sure],
             submit: "Disable the provider", isDangerous: true)
         let more: Markup = sessions.isMore ? " or more" : .empty
         return .page(
@@ -69,7 +70,12 @@ enum ProviderPages {
     @Sendable private static func disable(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let reason = try request.reason()
         try request.requireSure()
-        _ = try await request.administration.disableProvider(request.provider, reason: reason)
+        do {
+            _ = try await request.administration.disableProvider(
+                request.provider, reason: reason, urgency: request.urgency())
+        } catch let refusal as Refusal where refusal.isWaiting {
+            return .seeOther(ActList.path)
+        }
         return .seeOther(ProviderListPage.path.appending(request.provider))
     }
 
