@@ -30,10 +30,10 @@ struct BanPageTests {
         return BanList(selection: selection, bans: bans, cursor: cursor, now: UserSamples.now, find: find).page
     }
 
-    @Test("shows each text as it is, in the list and on the page of a ban", arguments: HostileText.all)
+    @Test("shows each text as it is, in the list and on the page of a ban", arguments: Texts.all)
     func texts(text: String) async throws {
         try await ConsoleWorld.run(as: .security) { world in
-            func pages(_ text: String) throws -> [PageSkeleton] {
+            func pages(_ text: String) throws -> [PageShape] {
                 let summary = try Self.summary(text)
                 var lifted = summary.ban
                 lifted.lifted = .init(at: UserSamples.now, actor: text)
@@ -45,7 +45,7 @@ struct BanPageTests {
                     ).page,
                 ]
                 for page in pages { page.requireWellFormed() }
-                return pages.map { PageSkeleton($0.markup) }
+                return pages.map { PageShape($0.markup) }
             }
             let (plain, hostile) = (try pages("lena"), try pages(text))
             #expect(plain == hostile)

@@ -16,7 +16,7 @@ struct ActPageTests {
         return (act: act, administrator: text)
     }
 
-    @Test("has a link to confirm what another one asked for, and shows each text as it is", arguments: HostileText.all)
+    @Test("has a link to confirm what another one asked for, and shows each text as it is", arguments: Texts.all)
     func list(text: String) {
         let own = AdministratorID(UUID())
         func page(_ text: String) -> Page {
@@ -28,7 +28,7 @@ struct ActPageTests {
         }
         let hostile = page(text)
         hostile.requireWellFormed()
-        #expect(PageSkeleton(page("lena").markup) == PageSkeleton(hostile.markup))
+        #expect(PageShape(page("lena").markup) == PageShape(hostile.markup))
         #expect(hostile.text.matches(of: /Confirm act [0-9a-f]/).count == 1)
         #expect(
             hostile.text.contains("waits for another administrator") && hostile.text.contains("took effect at once"))

@@ -12,12 +12,12 @@ struct DevicePageTests {
         DevicePage(device: device, role: .security, lifetimes: SessionPolicy(), now: UserSamples.now).page
     }
 
-    @Test("shows certificates with their lineage, sessions, and each text as it is", arguments: HostileText.all)
+    @Test("shows certificates with their lineage, sessions, and each text as it is", arguments: Texts.all)
     func texts(text: String) {
         func page(_ text: String) -> Page { Self.page(UserSamples.device(text, sessions: [UserSamples.session(text)])) }
         let hostile = page(text)
         hostile.requireWellFormed()
-        #expect(PageSkeleton(page("a1").markup) == PageSkeleton(hostile.markup))
+        #expect(PageShape(page("a1").markup) == PageShape(hostile.markup))
         #expect(hostile.text.contains("<th scope=\"col\">Renews</th>"))
     }
 

@@ -92,10 +92,10 @@ struct SearchTests {
         }
     }
 
-    @Test("shows each text as it is", arguments: HostileText.all)
+    @Test("shows each text as it is", arguments: Texts.all)
     func texts(text: String) async throws {
         try await ConsoleWorld.run(as: .security) { world in
-            func pages(_ text: String) async throws -> [PageSkeleton] {
+            func pages(_ text: String) async throws -> [PageShape] {
                 let users = [try await UserSamples.summary(text, in: world)]
                 let results: [SearchPage.Result] = [
                     .users(users), .notFound(sentence: text), .session(UserSamples.session(text)),
@@ -104,7 +104,7 @@ struct SearchTests {
                 return results.map { result in
                     let page = SearchPage(result: result, role: .security, personal: nil).page
                     page.requireWellFormed()
-                    return PageSkeleton(page.markup)
+                    return PageShape(page.markup)
                 }
             }
             let (plain, hostile) = (try await pages("ann"), try await pages(text))
