@@ -39,7 +39,7 @@ extension ReviewCardPage {
 
 extension ReviewCardPage {
     var page: Page {
-        let next = Page.Link("Next card, without a decision", ReviewQueuePage.path(of: summary.id).appending("next"))
+        let next = Self.next("Next card, without a decision", after: summary.id)
         return Page(
             "Card \(summary.id.short)", above: [Page.Link("Review", ReviewQueuePage.path)],
             content: """
@@ -51,6 +51,24 @@ extension ReviewCardPage {
                 \(holders.markup(others))
                 \(attempts.markup(summary.earlier))
                 \(decision)
+                """)
+    }
+
+    private static func next(_ text: String, after card: IdentityCardID) -> Page.Link {
+        Page.Link(text, ReviewQueuePage.path(of: card).appending("next"))
+    }
+
+    /// The page after a decision that was refused, for example because another reviewer was faster. The queue goes on
+    /// from here.
+    static func notStored(because refusal: Refusal, _ card: IdentityCardID) -> Page {
+        let links = [
+            next("Next card", after: card), Page.Link("Card \(card.short)", ReviewQueuePage.path(of: card)),
+        ]
+        return Page(
+            "The decision was not stored", above: [Page.Link("Review", ReviewQueuePage.path)],
+            content: """
+                <p>\(refusal.detail)</p>
+                \(Markup.list(links.map(\.markup)))
                 """)
     }
 

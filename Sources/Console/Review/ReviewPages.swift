@@ -42,7 +42,11 @@ enum ReviewPages {
     private static func decide(_ request: ConsoleRequest, isAccepted: Bool) async throws -> ConsoleAnswer {
         let id = try requireID(request.card)
         let reason = try request.required(isAccepted ? acceptReason : rejectReason, label: "Reason")
-        _ = try await request.administration.decideCardLater(id, isAccepted: isAccepted, reason: reason)
+        do {
+            _ = try await request.administration.decideCardLater(id, isAccepted: isAccepted, reason: reason)
+        } catch let refusal as Refusal where refusal.code == .conflict {
+            return .page(ReviewCardPage.notStored(because: refusal, id))
+        }
         return .seeOther(try await pathOfNext(id, request).adding(decided, id.description))
     }
 

@@ -139,6 +139,8 @@ struct ListPageTests {
     func audit() {
         let text = Self.audit("a", [Self.entry("a", sequence: 9)], next: 9).text
         #expect(text.contains("/audit?kind=user&amp;subject=a&amp;event=a&amp;actor=a&amp;since=a&amp;after=9"))
+        let ids = Self.audit("a", []).ids
+        #expect(ids.count == 5 && Set(ids).count == 5)
         #expect(text.contains("/audit/lines?kind=user") && text.contains("<option value=\"user\" selected>"))
         let open = Self.audit(nil, [Self.entry("a", sequence: 9)], next: 9).text
         #expect(open.contains("href=\"/audit?after=9\""))

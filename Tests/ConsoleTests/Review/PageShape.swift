@@ -38,6 +38,9 @@ extension ConsoleAnswer {
 
 extension Page {
     var text: String { String(decoding: content.bytes, as: UTF8.self) }
+
+    /// The ids of its elements. Labels and hints refer to them.
+    var ids: [Substring] { text.matches(of: /\sid="([^"]*)"/).map(\.1) }
 }
 
 /// Texts that must not become markup, and names that people have.
