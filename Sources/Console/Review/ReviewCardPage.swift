@@ -75,7 +75,7 @@ extension ReviewCardPage {
     private var overview: Facts {
         var lines = Facts()
         if linksUsers {
-            let path = PagePath("/users").appending(summary.userID.description)
+            let path = Links.user(summary.userID)
             lines.add("User", Page.Link(account ?? summary.userID.description, path).markup)
         } else {
             lines.add("User", account ?? summary.userID.description)
@@ -128,7 +128,7 @@ extension ReviewCardPage {
             [
                 .init("User") { [linksUsers] other in
                     let name = other.account ?? other.userID.description
-                    let path = PagePath("/users").appending(other.userID.description)
+                    let path = Links.user(other.userID)
                     return linksUsers ? Page.Link(name, path).markup : "<bdi>\(name)</bdi>"
                 },
                 .text("Has in common") { $0.shared == .document ? "the document" : "the person, by name and birthday" },

@@ -7,7 +7,8 @@ import Operations
 enum ReviewPages {
     static let routes: [ConsoleRoute] = [
         .page("/review", .review, queue),
-        .page("/review/{}", .review, isPersonal: true, card),
+        // Not limited: reviewers look at every card that waits, and at no other.
+        .page("/review/{}", .review, card),
         .page("/review/{}/next", .review, next),
         .action("/review/{}/accept", .review, subject: \.card) { try await decide($0, isAccepted: true) },
         .action("/review/{}/reject", .review, subject: \.card) { try await decide($0, isAccepted: false) },
@@ -27,6 +28,8 @@ enum ReviewPages {
 
     @Sendable private static func card(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let card = try await request.administration.readCardInReview(requireID(request.card))
+        // A card that does not wait is a look at a person, and they are limited.
+        if card.summary.status != .inReview { try request.parts.service.countLook(by: request.administrator) }
         return .page(
             ReviewCardPage(
                 card, forms(of: card, request), now: request.now,

@@ -104,6 +104,25 @@ struct ReviewRouteTests {
         }
     }
 
+    @Test("are not limited for cards that wait, and for all other cards like a look at a person")
+    func limit() async throws {
+        try await ReviewWorld.run { review in
+            try await review.show("alice", "+14155552671")
+            let waiting = try await review.show("bob", "+14155552672")
+            let decided = try await review.show("carol", "+14155552673")
+            try await review.fixture.admin.rejectCard(decided, reason: "a copy")
+            var refused = 0
+            for _ in 0..<70 {
+                _ = try await review.get("/review/{}", [waiting.description])
+                do { _ = try await review.get("/review/{}", [decided.description]) } catch let refusal as Refusal {
+                    #expect(refusal.code == .rateLimited)
+                    refused += 1
+                }
+            }
+            #expect(refused == 10)
+        }
+    }
+
     @Test("need a reason, an id of a card, and the right in the operation too")
     func refusals() async throws {
         try await ReviewWorld.run { review in
