@@ -1,5 +1,6 @@
 import Authority
 import Crypto
+import Delivery
 import Domain
 import Encoding
 import Fixtures

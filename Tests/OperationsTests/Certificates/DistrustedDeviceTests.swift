@@ -1,4 +1,5 @@
 import Database
+import Delivery
 import Domain
 import Fixtures
 import Foundation
