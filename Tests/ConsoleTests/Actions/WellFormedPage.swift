@@ -12,7 +12,7 @@ extension Page {
     /// Every browser reads the page alike: each id is there once, elements end, and a field has its label.
     func requireWellFormed(_ location: SourceLocation = #_sourceLocation) {
         let elements = PageShape(markup).elements.map { $0.split(separator: " ").first.map(String.init) ?? "" }
-        let ids = String(decoding: markup.bytes, as: UTF8.self).matches(of: / id="([^"]*)"/).map { String($0.1) }
+        let ids = String(decoding: markup.bytes, as: UTF8.self).matches(of: #/ id="([^"]*)"/#).map { String($0.1) }
         #expect(Set(ids).count == ids.count, "\(ids)", sourceLocation: location)
         #expect(elements.count { $0 == "h1" } == 1, sourceLocation: location)
         for element in ["table", "details", "form", "ul", "dl", "section", "select", "p", "bdi", "a", "li"] {

@@ -115,7 +115,7 @@ struct BanCommand: AsyncParsableCommand {
             guard (ban == nil) != (target == nil) else {
                 throw CommandFailure("Give the id of a ban or one subject.", exitCode: .usage)
             }
-            let administration = admin.administration
+            let administration = try admin.administration
             var lifted: [Ban] = []
             if let ban {
                 let ban = try await admin.resolve(ban)

@@ -54,7 +54,7 @@ struct CertificateCommand: AsyncParsableCommand {
         @Flag(help: "Do not ask.") var yes = false
 
         func report(_ admin: Admin) async throws -> Report {
-            let administration = admin.administration
+            let administration = try admin.administration
             let found = try await administration.readCertificate(serial: serial)
             if dryRun {
                 return CertificateCommand.report(found).noting(

@@ -61,7 +61,7 @@ struct DeviceCommand: AsyncParsableCommand {
         @Flag(help: "Do not ask.") var yes = false
 
         func report(_ admin: Admin) async throws -> Report {
-            let administration = admin.administration
+            let administration = try admin.administration
             let device = try await admin.resolve(device)
             if !dryRun, !yes {
                 let ended = try await administration.previewRevocation(of: device).sessionsEnded

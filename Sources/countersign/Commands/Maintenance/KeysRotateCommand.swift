@@ -110,7 +110,7 @@ struct WrappingKeyRotation {
         let file = try WrappingKeyFile(directory: admin.keysDirectory)
         let keys = try KeyFiles.personal(in: admin.keysDirectory)
         try await requireAgreement(on: keys)
-        let rotation = RotateWrappingKey(admin.administration, keys: keys)
+        let rotation = RotateWrappingKey(try admin.administration, keys: keys)
         var report = Report(version: keys.currentWrappingVersion)
         if !prune, try await rotation.progress().isFinished {
             try file.add(admin.environment.randomBytes(32))

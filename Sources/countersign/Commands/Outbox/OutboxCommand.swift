@@ -50,7 +50,7 @@ struct OutboxCommand: AsyncParsableCommand {
         }
 
         func report(_ admin: Admin) async throws -> Report {
-            let administration = admin.administration
+            let administration = try admin.administration
             if let message {
                 let id = try await admin.resolve(message)
                 let found =

@@ -56,7 +56,7 @@ struct ClientCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let clients = try clients.parsed()
-            let admin = admin.administration
+            let admin = try admin.administration
             let issuer =
                 try await dryRun
                 ? admin.previewRemoval(of: clients, from: provider, allowingAnyParty: anyParty)

@@ -37,7 +37,7 @@ struct ProviderCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
 
         func report(_ admin: Admin) async throws -> Report {
-            let admin = admin.administration
+            let admin = try admin.administration
             let (providers, readings) = (try await admin.listProviders(), try await admin.issuerReadings())
             var report = Report(providers, ProviderCommand.fields(readings))
             for issuer in Swift.Set(providers.compactMap(\.issuer?.url)).sorted() {
@@ -63,7 +63,7 @@ struct ProviderCommand: AsyncParsableCommand {
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
             let urgency = try emergency.map { text throws(CommandFailure) in try auditReason(text, "--emergency") }
-            let admin = admin.administration
+            let admin = try admin.administration
             if !dryRun, !yes {
                 let ended = try await admin.previewDisabling(provider)
                 try Confirmation.ask("disable \(provider) and end \(ended.text) sessions")

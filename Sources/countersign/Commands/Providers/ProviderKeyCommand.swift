@@ -49,7 +49,7 @@ struct KeyCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let key = try await admin.resolve(key)
-            let admin = admin.administration
+            let admin = try admin.administration
             let leavesNoKey = try await dryRun ? admin.previewRetirement(of: key) : admin.retireProviderKey(key)
             return Report(
                 ["\(key) \(dryRun ? "would be" : "is") retired."]

@@ -58,7 +58,7 @@ struct OriginCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let origin = try OriginCommand.read(origin)
-            let admin = admin.administration
+            let admin = try admin.administration
             try await dryRun
                 ? admin.previewRemoval(of: origin, of: provider) : admin.removeOrigin(origin, of: provider)
             return Report(

@@ -51,7 +51,7 @@ struct ResourceCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let url = try ResourceCommand.read(url)
-            let admin = admin.administration
+            let admin = try admin.administration
             try await dryRun ? admin.previewRemoval(of: url) : admin.removeResource(url)
             return Report(
                 "\(url.text) \(dryRun ? "would be" : "is") removed.",

@@ -64,11 +64,14 @@ struct Admin: Sendable {
         return try await administration.resolve(typed)
     }
 
+    /// - Throws: ``CommandFailure`` for unreadable policies, as a role may need a second administrator by them.
     var administration: Administration {
-        Administration(
-            store: store, environment: environment, actor: installation.operatorName.text(administrator),
-            administrator: administrator, fourEyesOver: (try? policy().bans.fourEyesOver) ?? 0,
-            personalKeys: personalKeys)
+        get throws {
+            Administration(
+                store: store, environment: environment, actor: installation.operatorName.text(administrator),
+                administrator: administrator, fourEyesOver: administrator == nil ? 0 : try policy().bans.fourEyesOver,
+                personalKeys: personalKeys)
+        }
     }
 
     /// The store, for what a command does without an operation of ``administration``.
