@@ -152,7 +152,7 @@ extension WalletMutation {
             append(code: 0, length: 5)
         }
         append(code: 0, length: 7)
-        while count > 0 { append(0) }
+        for _ in 0..<7 where bytes.count * 8 < 16 + 18 + matches * 13 { append(0) }
         // Adler-32 of zeros: 1 in its lower half, their number in the upper.
         let total = UInt16(matches * 258 + 1)
         return bytes + [UInt8(total >> 8), UInt8(total & 255), 0, 1]
