@@ -52,7 +52,7 @@ struct AttestCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let removed = try attested.parsed()
-            let (admin, app) = (admin.administration, try await admin.resolve(app))
+            let (admin, app) = (try admin.administration, try await admin.resolve(app))
             try await dryRun
                 ? admin.previewRemoval(of: removed, of: app) : admin.removeAttestedApp(removed, of: app)
             return Report(

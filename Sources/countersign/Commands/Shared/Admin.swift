@@ -49,7 +49,7 @@ struct Admin: Sendable {
     /// installation, which is reported before a ban.
     func administrationWithKeys() throws -> Administration {
         _ = try personalKeys()
-        return administration
+        return try administration
     }
 
     /// The id that an admin typed, whole or as its beginning.
