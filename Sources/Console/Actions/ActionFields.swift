@@ -58,7 +58,7 @@ extension ConsoleRequest {
     /// A value of several lines. A browser sends each end of a line as CR LF, and a note must not contain CR.
     func lines(_ name: StaticString) -> String? { value(name)?.replacing("\r\n", with: "\n") }
 
-    /// The first segment that the path's placeholders stand for; empty if there is none, which no object is named.
+    /// The value of the path's first placeholder; empty if there is none. No object has an empty name.
     var name: String { segments.first ?? "" }
 
     /// An id as an administrator typed it, whole or as its beginning.

@@ -23,7 +23,7 @@ struct Facts: Sendable {
 }
 
 extension Markup {
-    /// A time in UTC.
+    /// A time as RFC 3339 in UTC, which a browser can read too.
     static func time(_ time: Date) -> Markup {
         let text = time.rfc3339
         return "<time datetime=\"\(text)\">\(text)</time>"
@@ -48,7 +48,7 @@ extension DataTable.Column {
         DataTable.Column(heading) { row in time(row).map { .time($0) } ?? Markup(none) }
     }
 
-    /// A column of links.
+    /// A column of links to other pages; a dash where there is none.
     static func link(_ heading: String, _ link: @escaping @Sendable (Row) -> Page.Link?) -> DataTable.Column {
         DataTable.Column(heading) { row in link(row)?.markup ?? "–" }
     }

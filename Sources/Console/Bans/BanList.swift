@@ -4,7 +4,7 @@ import Operations
 
 /// A list of bans, newest first, with the ways to find others.
 struct BanList: Sendable {
-    /// Which bans are listed.
+    /// Which bans are in the list.
     enum Selection: Sendable {
         case active
         case all

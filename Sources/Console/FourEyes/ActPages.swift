@@ -55,7 +55,7 @@ struct ActList: Sendable {
     typealias Row = (act: WaitingAct, administrator: String)
 
     let acts: [Row]
-    /// Who reads the list, and cannot confirm the own acts.
+    /// The administrator who reads the list. Their own acts have no form that confirms them.
     let administrator: AdministratorID
     let now: Date
 

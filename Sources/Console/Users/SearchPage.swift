@@ -5,7 +5,7 @@ import Operations
 struct SearchPage: Sendable {
     /// What a search found. A search that was not finished has no result: its refusal is another page.
     enum Result: Sendable {
-        /// Nothing was searched for.
+        /// No search was made yet.
         case none
         /// - Parameter sentence: what was searched for.
         case notFound(sentence: String)

@@ -37,7 +37,7 @@ package extension WaitingAct {
     enum Kind: String, Sendable, CaseIterable {
         case ban
         case erasure
-        /// Of a provider.
+        /// No user of a provider can sign in.
         case disabling
     }
 

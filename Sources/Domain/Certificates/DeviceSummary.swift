@@ -7,7 +7,7 @@ package struct DeviceSummary: Sendable {
     package let createdAt: Date
     /// The user agent that it sent, if any.
     package let userAgent: String?
-    /// What its maker attested.
+    /// What the maker of the device attested about its key.
     package let attestation: DeviceAttestation.Level
     /// Whether it has a key that can only be used while the user is present.
     package let hasPresenceKey: Bool

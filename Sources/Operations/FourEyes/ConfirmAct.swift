@@ -54,7 +54,7 @@ package extension Administration {
         }
     }
 
-    /// Takes an act out of the waiting ones for its confirmation, and returns the name of who asked for it.
+    /// Takes an act out of the waiting ones for its confirmation, and returns the name of the administrator who asked for it.
     private func takeAct(
         _ id: WaitingActID, in transaction: any Transaction
     ) throws -> (act: WaitingAct, requester: String) {

@@ -31,7 +31,7 @@ extension AdminsCommand {
     struct Confirm: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Confirm an act that another administrator asked for; it takes effect at once.",
-            discussion: "admin acts lists them. Whoever asked for an act cannot confirm it.",
+            discussion: "admin acts lists them. An administrator cannot confirm their own act.",
             example: "admin confirm 4f1c9a3e --note \"three reports\"")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The act's id or its beginning.") var act: TypedID<Kind.WaitingAct>
