@@ -1,4 +1,6 @@
+import Database
 import Domain
+import Encoding
 import Fixtures
 import Foundation
 import Repositories
@@ -14,10 +16,11 @@ struct FourEyesTests {
 
         func admin(_ name: String, over limit: Int = 1) async throws -> Administration {
             let all = try await fixture.admin.listAdministrators().map(\.administrator)
+            let administrator = try #require(all.first { $0.name == name })
             let keys = fixture.personalKeys
             return Administration(
                 store: fixture.store, environment: fixture.admin.environment, actor: "admin \(name)",
-                administrator: try #require(all.first { $0.name == name }), fourEyesOver: limit
+                administrator: administrator, fourEyesOver: limit
             ) { keys }
         }
 

@@ -31,10 +31,10 @@ struct WaitingActTableTests {
             }
             try await tables.read { transaction in
                 let records = WaitingActRepository(transaction)
-                #expect(try records.find(urgent.id) == urgent)
-                #expect(try records.find(WaitingActID(UUID())) == nil)
-                #expect(try records.list(after: .distantPast) == [new, urgent, old])
-                #expect(try records.list(after: old.createdAt) == [new, urgent])
+                let found = (try records.find(urgent.id), try records.find(WaitingActID(UUID())))
+                #expect(found.0 == urgent && found.1 == nil)
+                let lists = (try records.list(after: .distantPast), try records.list(after: old.createdAt))
+                #expect(lists == ([new, urgent, old], [new, urgent]))
             }
             let deleted = try await tables.write { transaction in
                 let records = WaitingActRepository(transaction)
