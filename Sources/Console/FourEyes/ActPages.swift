@@ -72,7 +72,7 @@ extension ActList {
                 """)
     }
 
-    private var table: DataTable<Row> {
+    var table: DataTable<Row> {
         let (administrator, now) = (administrator, now)
         return DataTable(
             "Acts of the last day, newest first", none: "No act waits.",

@@ -135,7 +135,7 @@ package extension Console {
             newOperationID: { environment.newUUID().uuidString }, parts: parts)
         switch route.kind {
         case .page:
-            if route.isPersonal { try parts.service.countLook(by: caller.administrator) }
+            try countLook(route, caller)
             return try await patience { try await route.answer(request) }
         case .action:
             guard let token, let operationID, (16...64).contains(operationID.utf8.count) else {
@@ -144,10 +144,15 @@ package extension Console {
             guard tokens.accepts(token, for: target.text, subject: route.subject(request), at: request.now) else {
                 throw Refusal.formOutdated
             }
+            try countLook(route, caller)
             let key = Submissions.Key(
                 administrator: caller.administrator.id, target: target.text, operationID: operationID)
             return try await submissions.answer(key) { try await route.answer(request) }
         }
+    }
+
+    private func countLook(_ route: ConsoleRoute, _ caller: Caller) throws(Refusal) {
+        if route.isPersonal { try parts.service.countLook(by: caller.administrator) }
     }
 }
 

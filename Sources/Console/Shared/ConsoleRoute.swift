@@ -14,7 +14,7 @@ struct ConsoleRoute: Sendable {
     let path: StaticString
     /// The right without which the route answers 403. The operations check it again.
     let right: AdminRight
-    /// Whether it shows the data of one person. Such pages are limited for each administrator.
+    /// Whether it shows the data of one person. Such answers are limited for each administrator.
     let isPersonal: Bool
     /// What a form's token is bound to besides its path; empty for nothing.
     let subject: @Sendable (ConsoleRequest) -> String
@@ -29,12 +29,12 @@ struct ConsoleRoute: Sendable {
     }
 
     static func action(
-        _ path: StaticString, _ right: AdminRight,
+        _ path: StaticString, _ right: AdminRight, isPersonal: Bool = false,
         subject: @escaping @Sendable (ConsoleRequest) -> String = { _ in "" },
         _ answer: @escaping @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
     ) -> ConsoleRoute {
         ConsoleRoute(
-            kind: .action, path: path, right: right, isPersonal: false, subject: subject, answer: answer)
+            kind: .action, path: path, right: right, isPersonal: isPersonal, subject: subject, answer: answer)
     }
 }
 

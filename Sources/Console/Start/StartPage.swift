@@ -7,7 +7,8 @@ import Operations
 enum StartPage {
     static let routes: [ConsoleRoute] = [
         .page("/", .resolve) { request in
-            .page(page(view(request.parts, request.administrator), at: request.now))
+            let acts = request.administrator.role.includes(.manage) ? try await waiting(request) : nil
+            return .page(page(view(request.parts, request.administrator, acts), at: request.now))
         }
     ]
 
@@ -19,24 +20,34 @@ enum StartPage {
         let policy: Policy
         /// Administrators who looked at too many persons. Only the role security sees them.
         let refusedLooks: [(name: String, at: Date)]
+        /// Acts that wait for a second administrator, or were urgent. Only the role security sees them.
+        let acts: ActList?
     }
 
-    private static func view(_ parts: ConsoleParts, _ administrator: Administrator) -> StartView {
+    private static func waiting(_ request: ConsoleRequest) async throws -> ActList {
+        ActList(
+            acts: try await request.administration.listWaitingActs(), administrator: request.administrator.id,
+            now: request.now)
+    }
+
+    private static func view(
+        _ parts: ConsoleParts, _ administrator: Administrator, _ acts: ActList?
+    ) -> StartView {
         let (service, history) = (parts.service, parts.history)
         let now = service.environment.now()
         return StartView(
             figures: history.latest, hour: history.last(60, of: 1, until: now),
             day: history.last(96, of: 15, until: now), policy: service.policy[\.self],
-            refusedLooks: administrator.role.includes(.manage) ? service.refusedLooks() : [])
+            refusedLooks: administrator.role.includes(.manage) ? service.refusedLooks() : [], acts: acts)
     }
 
     static func page(_ view: StartView, at now: Date) -> Page {
         guard let (figures, at) = view.figures else {
-            return Page(
-                "Now", refresh: 30, content: "<p>The node has just started. The figures come in some seconds.</p>")
+            let sentence: Markup = "<p>The node has just started. The figures come in some seconds.</p>"
+            return Page("Now", refresh: 30, content: [notices(view), sentence].filter { !$0.isEmpty }.joined())
         }
         let parts: [Markup] = [
-            looks(view.refusedLooks),
+            notices(view),
             FigureTable.markup(figures, view.hour, view.policy, at: now),
             "<p>Read at \(at.rfc3339). The page loads itself again every 30 s.</p>",
             charts("The last hour", view.hour, columnsInRow: 5),
@@ -44,6 +55,12 @@ enum StartPage {
             refusals(view),
         ].filter { !$0.isEmpty }
         return Page("Now", refresh: 30, content: parts.joined())
+    }
+
+    /// What the role security must see first.
+    private static func notices(_ view: StartView) -> Markup {
+        let acts = view.acts.flatMap { $0.acts.isEmpty ? nil : $0.table.markup($0.acts) } ?? .empty
+        return [acts, looks(view.refusedLooks)].filter { !$0.isEmpty }.joined()
     }
 
     private static func looks(_ refused: [(name: String, at: Date)]) -> Markup {

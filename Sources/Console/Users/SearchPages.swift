@@ -7,7 +7,7 @@ enum SearchPages {
         .page("/search", .support, isPersonal: true) { request in
             try await .page(page(request, result: result(request)))
         },
-        .action("/search", .manage) { request in
+        .action("/search", .manage, isPersonal: true) { request in
             let found = try await findByTrait(request)
             if found.count == 1, let user = found.first { return .seeOther(Links.user(user.user.id)) }
             let result: SearchPage.Result =

@@ -22,7 +22,7 @@ enum UserActions {
         confirmation("/users/{}/export", .manage) { user, request in
             export(user, request)
         },
-        .action("/users/{}/export", .manage) { request in
+        .action("/users/{}/export", .manage, isPersonal: true) { request in
             let export = try await request.administration.exportUser(request.name, reason: request.reason())
             return .download(export.json.jsonBytes, name: "user.json", mediaType: "application/json")
         },

@@ -21,6 +21,7 @@ struct ServedConsole: Sendable {
         let (store, environment, personal) = (
             world.fixture.store, world.fixture.admin.environment, world.fixture.personalKeys
         )
+        let policy = world.fixture.policy
         console = Console(
             ConsoleParts(service: world.fixture.context), keys: Self.keys,
             isOwnHost: { $0.utf8.elementsEqual("console.example".utf8) }, status: Listeners.status, routes: routes,
@@ -28,7 +29,7 @@ struct ServedConsole: Sendable {
             administration: { administrator in
                 Administration(
                     store: store, environment: environment, actor: Console.actor(administrator),
-                    administrator: administrator
+                    administrator: administrator, fourEyesOver: policy[\.bans].fourEyesOver
                 ) { personal }
             })
     }

@@ -1,6 +1,8 @@
 import Domain
 import Encoding
+import Fixtures
 import Foundation
+import Operations
 import Testing
 
 @testable import Console
@@ -10,10 +12,12 @@ struct StartPageTests {
     private static let now = FigureHistoryTests.start + 3600
 
     private static func view(
-        _ figures: ConsoleFigures?, slots: [FigureHistory.Slot] = [], looks: [(name: String, at: Date)] = []
+        _ figures: ConsoleFigures?, slots: [FigureHistory.Slot] = [], looks: [(name: String, at: Date)] = [],
+        acts: ActList? = nil
     ) -> StartPage.StartView {
         StartPage.StartView(
-            figures: figures.map { ($0, now) }, hour: slots, day: slots, policy: Policy(), refusedLooks: looks)
+            figures: figures.map { ($0, now) }, hour: slots, day: slots, policy: Policy(), refusedLooks: looks,
+            acts: acts)
     }
 
     private static func text(_ view: StartPage.StartView) -> String {
@@ -26,6 +30,21 @@ struct StartPageTests {
             #expect(StartPage.page(Self.view(figures), at: Self.now).refresh == 30)
         }
         #expect(Self.text(Self.view(nil)).contains("The node has just started."))
+    }
+
+    @Test("shows acts that wait for a second administrator first, also before the first figures")
+    func acts() throws {
+        let environment = Environment()
+        let act = WaitingAct(
+            id: environment.newIdentifier(), kind: .ban, subject: "user u1", content: "{}", users: 30, reason: "spam",
+            requestedBy: environment.newIdentifier(), createdAt: Self.now, isUrgent: false)
+        let list = ActList(acts: [(act, "ben")], administrator: environment.newIdentifier(), now: Self.now)
+        for figures in [nil, FigureHistoryTests.figures()] {
+            let text = Self.text(Self.view(figures, acts: list))
+            #expect(text.contains("<bdi>ben</bdi>") && text.contains("href=\"/acts/\(act.id)\""))
+        }
+        let none = ActList(acts: [], administrator: environment.newIdentifier(), now: Self.now)
+        #expect(!Self.text(Self.view(nil, acts: none)).contains("<table>"))
     }
 
     @Test("has each figure with its limit, and says in words which one is over it")
