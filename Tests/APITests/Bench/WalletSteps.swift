@@ -97,7 +97,8 @@ struct RedirectedPresentation: Sendable {
         #expect(reply.status == 201, "\(reply)")
         self.person = person
         id = try #require(reply.text("id"))
-        let items = try #require(URLComponents(string: try #require(reply.text("url")))?.queryItems)
+        let url = try #require(reply.text("url"))
+        let items = try #require(URLComponents(string: url)?.queryItems)
         let address = try #require(items.first { $0.name == "request_uri" }?.value)
         request = String(try #require(address.split(separator: "/").last))
     }
