@@ -8,7 +8,7 @@ package struct WalletPolicy: Sendable, Equatable {
     package var lifetime: TimeInterval = 300
     /// The ways to a wallet that apps may choose.
     package var channels = Presentation.Channel.allCases
-    /// How requests name the service. It is read with the certificate, at the start.
+    /// How requests name the service. It is read with the certificate.
     package var clientID = NameKind.certificateHash
     /// The formats of credentials that are asked for.
     package var formats = RequestedCredential.Format.allCases
