@@ -69,7 +69,7 @@ struct AttestationTests {
         let keys = FileKeys(directory: URL(filePath: other.directory.file("keys")))
         let second = try await other.client.certify(
             attestedBy: .androidKey { name, challenge in
-                let point = try await keys.make(name)
+                let point = try keys.make(name)
                 let key = try P256.Signing.PublicKey(x963Representation: point)
                 return try android.chain(try #require(Digest256(challenge)), of: key).map { Data($0) }
             })

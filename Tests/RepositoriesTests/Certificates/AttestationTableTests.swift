@@ -113,14 +113,16 @@ struct AttestationTableTests {
                 try records.setChecked(other)
                 try records.distrust(tables.device)
             }
-            try await tables.write { transaction in
+            let (now, later, level, mark) = try await tables.read { transaction in
                 let records = AttestationRepository(transaction)
-                #expect(try records.listUnchecked(since: TestTables.now, limit: 5).isEmpty)
-                let later = TestTables.now.addingTimeInterval(1)
-                #expect(try records.listUnchecked(since: later, limit: 5).map(\.device) == [other])
-                #expect(try records.level(of: tables.device) == .unattested)
-                #expect(try CertificateRepository(transaction).find(serial: "1")?.attestation == .unattested)
+                return (
+                    try records.listUnchecked(since: TestTables.now, limit: 5).map(\.device),
+                    try records.listUnchecked(since: TestTables.now.addingTimeInterval(1), limit: 5).map(\.device),
+                    try records.level(of: tables.device),
+                    try CertificateRepository(transaction).find(serial: "1")?.attestation
+                )
             }
+            #expect(now.isEmpty && later == [other] && level == .unattested && mark == .unattested)
         }
     }
 
