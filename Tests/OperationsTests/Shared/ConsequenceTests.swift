@@ -57,7 +57,7 @@ struct ConsequenceTests {
     static let rows: [Row] = [
         sessionRows, revocationRows, certificateRows, providerRows, userRows, banRows, proofRows, messageRows,
         streamRows,
-        messageStreamRows, addressRows, appRows, walletRows, administratorRows, reviewRows,
+        messageStreamRows, addressRows, appRows, walletRows, administratorRows, reviewRows, attestationRows,
     ].flatMap { $0 }
 
     @Test("is written with it, and reaches its own node and another one", arguments: rows)
