@@ -96,7 +96,7 @@ struct KeyRotationTests {
             }
             try await bench.expectAllOpen("after the file")
             let started = try KeyFiles.personal(in: bench.directory)
-            let rotation = RotateWrappingKey(bench.admin.administration, keys: started)
+            let rotation = RotateWrappingKey(try bench.admin.administration, keys: started)
             let progress = try await rotation.progress()
             #expect(progress.version == 2 && !progress.isInForce && progress.remaining == 7)
             try await rotation.putInForce()
