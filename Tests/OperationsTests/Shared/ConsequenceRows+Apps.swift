@@ -2,6 +2,7 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
+import Testing
 
 @testable import Operations
 
