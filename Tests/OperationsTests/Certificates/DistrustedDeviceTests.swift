@@ -23,7 +23,7 @@ struct DistrustedDeviceTests {
             let certificate = try await bench.certify(bench.androidRequest()).certificate
             let connection = try await fixture.connect(certificate.thumbprint)
             let token = try #require(try await fixture.opened("alice", on: connection).token).text.reveal()
-            let tasks = MaintenanceTask.all(fixture.policy, fixture.context.environment)
+            let tasks = MaintenanceTask.all(of: fixture.context)
             let task = try #require(tasks.first { $0.name == "distrusted_devices" })
             func compare() async throws {
                 _ = try await fixture.context.maintain { transaction, events in
