@@ -14865,8 +14865,7 @@ extension ServiceDocument {
        "kind",
        "challenge",
        "key_id"
-      ],
-      "additionalProperties": false
+      ]
      },
      {
       "type": "object",
@@ -14892,8 +14891,7 @@ extension ServiceDocument {
        "kind",
        "challenge",
        "chain"
-      ],
-      "additionalProperties": false
+      ]
      }
     ]
    }

@@ -9,7 +9,7 @@ package struct WalletPolicy: Sendable, Equatable {
     /// The ways to a wallet that apps may choose.
     package var channels = Presentation.Channel.allCases
     /// How requests name the service. It is read with the certificate.
-    package var clientID = NameKind.certificateHash
+    package var clientID = WalletReader.NameKind.certificateHash
     /// The formats of credentials that are asked for.
     package var formats = RequestedCredential.Format.allCases
     /// How much the status of a credential matters.
@@ -29,14 +29,6 @@ package struct WalletPolicy: Sendable, Equatable {
 }
 
 package extension WalletPolicy {
-    /// The kinds of names of the service in requests. The raw values are their prefixes.
-    enum NameKind: String, Sendable, CaseIterable {
-        /// The digest of the certificate, which HAIP 1.0 requires.
-        case certificateHash = "x509_hash"
-        /// A DNS name in the certificate, for wallets that know no other kind.
-        case dnsName = "x509_san_dns"
-    }
-
     /// What happens to an identity whose status is unknown. An age is always refused: no reviewer looks at it.
     enum UnknownStatus: String, Sendable, CaseIterable {
         case refuse, review

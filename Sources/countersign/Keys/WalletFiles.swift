@@ -83,7 +83,7 @@ enum WalletFiles {
 
     /// The certificate for wallets and its key, and when it expires. Self-signed certificates are left out: wallets know their roots.
     private static func reader(
-        in directory: String, named kind: WalletPolicy.NameKind = .certificateHash
+        in directory: String, named kind: WalletReader.NameKind = .certificateHash
     ) throws(CommandFailure) -> (reader: WalletReader, end: Date) {
         let keyFile = KeyFile(path: "\(directory)/\(keyName)", isPrivate: true)
         let file = KeyFile(path: "\(directory)/\(certificateName)", isPrivate: false)
@@ -113,7 +113,7 @@ enum WalletFiles {
         guard kind != .dnsName || dnsName != nil else {
             throw CommandFailure(
                 "wallet.yaml has client_id: \(kind.rawValue), and the certificate in \(file.path) has no DNS name. Choose "
-                    + "\(WalletPolicy.NameKind.certificateHash.rawValue).")
+                    + "\(WalletReader.NameKind.certificateHash.rawValue).")
         }
         return (WalletReader(key: key, certificates: chain, dnsName: dnsName), own.notValidAfter)
     }

@@ -60,9 +60,11 @@ struct TableLayout {
         }.joined()
     }
 
-    /// Each row as a record of headings and entries, with an empty line between two rows.
+    /// Each row as a record of headings and entries, with an empty line between two rows. Of a table without rows the
+    /// headings show that there is nothing.
     private func blocks(width: Int) -> String {
         guard let heading = rows.first else { return "" }
+        guard rows.count > 1 else { return heading.map { Terminal.bold($0) + "\n" }.joined() }
         return rows.dropFirst().map { row in
             TableLayout(record: zip(heading, row).map { ($0, $1) }).text(width: width)
         }.joined(separator: "\n")

@@ -12,8 +12,8 @@ struct AndroidClientTests {
     /// The classes of tests, below the folder of tests.
     private static let suites = [
         "api.ArticleTest", "api.ConventionTest", "live.CertificateRenewalTest", "live.LostAnswerTest",
-        "live.OutageTest", "live.PresenceTest", "live.RenewalTest", "live.StreamTest", "live.WholeFlowTest",
-        "storage.AndroidStoreTest",
+        "live.OutageTest", "live.PresenceTest", "live.RenewalTest", "live.StreamTest", "live.WalletTest",
+        "live.WholeFlowTest", "storage.AndroidStoreTest",
         "storage.CrashTest", "storage.FileStorageTest", "storage.FullDiskTest", "storage.InterruptTest",
     ]
     /// Those that also run over HTTP/1.1 each time. The soak runs all of `live` over it.

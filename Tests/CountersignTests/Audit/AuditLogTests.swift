@@ -124,5 +124,6 @@ struct TableTests {
             Output.columns(rows, width: 18) == "ID     0123456789\nSTATE  enabled\n\nID     01\nSTATE  x\n")
         #expect(
             Output.columns([["name", "0123456789abc"]], width: 15) == "name  012345678\n      9abc\n")
+        #expect(Output.columns([["DEVICE", "CERTIFIED"]], width: 10) == "DEVICE\nCERTIFIED\n")
     }
 }

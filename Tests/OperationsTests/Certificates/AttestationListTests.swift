@@ -43,7 +43,7 @@ struct AttestationListTests {
             // Nobody needs it while no app of Android is registered.
             _ = try await refresh(fixture.context)()
             #expect(calls.withLock { $0 } == 0)
-            let bench = try await AttestationBench(fixture)
+            let bench = try await AttestationBench(fixture, withList: false)
             for service in [bench.service, fixture.context] { _ = try await refresh(service)() }
             #expect(calls.withLock { $0 } == 1)
             fixture.clock.advance(3600)
