@@ -41,7 +41,7 @@ struct AppAttestObject {
     }
 
     private static func certificate(_ value: CBORValue) -> Certificate? {
-        guard let bytes = value.bytes, let certificate = try? Certificate(derEncoded: Array(bytes)),
+        guard let bytes = value.bytes, let certificate = try? Certificate(strictDER: Array(bytes)),
             certificate.version == .v3
         else { return nil }
         return certificate

@@ -16,7 +16,7 @@ struct AttestationChain {
         guard (2...10).contains(chain.count), chain.allSatisfy({ $0.count <= IssuerProfile.maximumLength }) else {
             throw .androidChain
         }
-        let certificates = chain.compactMap { try? Certificate(derEncoded: $0) }
+        let certificates = chain.compactMap { try? Certificate(strictDER: $0) }
         guard certificates.count == chain.count, let leaf = certificates.first, let last = certificates.last else {
             throw .androidChain
         }

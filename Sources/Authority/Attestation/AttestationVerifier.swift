@@ -132,7 +132,7 @@ package extension AttestationVerifier {
     private static func keys(of roots: [[UInt8]]) throws(AuthorityError) -> [Certificate.PublicKey] {
         var keys: [Certificate.PublicKey] = []
         for root in roots {
-            guard let certificate = try? Certificate(derEncoded: root) else { throw .malformedCertificate }
+            guard let certificate = try? Certificate(strictDER: root) else { throw .malformedCertificate }
             keys.append(certificate.publicKey)
         }
         return keys

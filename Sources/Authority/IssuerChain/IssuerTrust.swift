@@ -32,7 +32,7 @@ package extension IssuerTrust.Anchor {
     /// - Throws: ``AuthorityError/malformedCertificate``, or ``AuthorityError/notAnAuthority`` if it does not have the
     ///   profile of an issuer's authority.
     init(_ bytes: [UInt8], types: Set<String>?) throws(AuthorityError) {
-        guard let certificate = try? Certificate(derEncoded: bytes) else { throw .malformedCertificate }
+        guard let certificate = try? Certificate(strictDER: bytes) else { throw .malformedCertificate }
         guard IssuerProfile.isAuthority(certificate) else { throw .notAnAuthority }
         self.certificate = certificate
         self.types = types
@@ -80,7 +80,7 @@ package extension IssuerTrust {
         guard let bytes = chain.first else {
             throw PresentationDefect(.unknownIssuer, "The issuer's signature has no certificate (x5chain or x5c).")
         }
-        guard bytes.count <= IssuerProfile.maximumLength, let leaf = try? Certificate(derEncoded: bytes),
+        guard bytes.count <= IssuerProfile.maximumLength, let leaf = try? Certificate(strictDER: bytes),
             leaf.version == .v3
         else { throw Self.refused("It is not X.509 version 3 in DER, or its key is of an unsupported kind.") }
         let named = anchors.filter { $0.certificate.subject == leaf.issuer }

@@ -26,7 +26,7 @@ package extension TrustList.Roots {
     init(_ certificates: [[UInt8]]) throws(AuthorityError) {
         var roots: [Certificate] = []
         for bytes in certificates {
-            guard let certificate = try? Certificate(derEncoded: bytes) else { throw .malformedCertificate }
+            guard let certificate = try? Certificate(strictDER: bytes) else { throw .malformedCertificate }
             guard Self.certifies(certificate, others: 0) else { throw .notAnAuthority }
             roots.append(certificate)
         }
@@ -42,7 +42,7 @@ extension TrustList.Roots {
         guard chain.count <= Self.maximumPath else { throw .certificate }
         var certificates: [Certificate] = []
         for bytes in chain {
-            guard bytes.count <= IssuerProfile.maximumLength, let certificate = try? Certificate(derEncoded: bytes),
+            guard bytes.count <= IssuerProfile.maximumLength, let certificate = try? Certificate(strictDER: bytes),
                 certificate.version == .v3
             else { throw .certificate }
             certificates.append(certificate)

@@ -1,6 +1,6 @@
 import Domain
 import Foundation
-import SwiftASN1
+import Testing
 
 /// A chain that Google publishes with its samples of Key Attestation: the key of a Pixel with the challenge `challenge`.
 enum PublishedKeyChain {
@@ -8,9 +8,13 @@ enum PublishedKeyChain {
     /// A time at which all its certificates are valid.
     static let made = Date(timeIntervalSince1970: 1_677_628_800)
 
-    /// The certificates in DER, the key's own first and the root's last.
+    /// The certificates in DER, the key's own first and the root's last. Their lines have 76 characters, for which
+    /// `PEMDocument` has no reader.
     static func certificates() throws -> [[UInt8]] {
-        try PEMDocument.parseMultiple(pemString: text).map(\.derBytes)
+        try text.split(separator: "-----END CERTIFICATE-----\n").map { part in
+            let lines = part.split(separator: "\n").dropFirst().joined()
+            return Array(try #require(Data(base64Encoded: lines)))
+        }
     }
 
     private static let text = """

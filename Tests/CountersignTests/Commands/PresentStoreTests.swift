@@ -111,7 +111,7 @@ struct PresentStoreTests {
         let others: Set<String> = [
             "serve", "tour", "inbox", "sample card", "doctor", "keys init", "policy check", "provider add",
             "provider key add", "user archive", "wallet verify", "sample wallet issuer", "sample wallet answer",
-            "admin renew",
+            "admin renew", "issuer list", "issuer add", "issuer remove", "issuer fetch",
             "store migrate", "store backup", "store check", "store copy", "store reopen", "store restore",
         ]
         let tried = Self.commands.map { $0.joined(separator: " ") + " " }

@@ -62,6 +62,14 @@ struct DependencyRuleTests {
         }
     }
 
+    @Test("certificates of others are read strictly: a library reads several spellings of one")
+    func certificates() throws {
+        let readers = try SourceFile.all(below: "Sources/Authority")
+            .filter { $0.path.contains("Attestation/") || $0.path.contains("IssuerChain/") }
+        #expect(readers.count > 8)
+        #expect(readers.filter { $0.text.contains("Certificate(derEncoded:") }.map(\.path) == [])
+    }
+
     @Test("a wait ends with its condition: `where` would ask it again until the loop's own end")
     func waits() throws {
         for file in try SourceFile.all(below: "Tests") {
