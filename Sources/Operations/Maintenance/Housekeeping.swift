@@ -59,12 +59,10 @@ package extension Housekeeping {
 
     /// Uses a list of issuers that another node may have fetched. If it cannot be used, the rest is done all the same.
     private func refreshTrust(_ report: inout Report) async {
-        let name = "trust_list_use"
         do {
             try await context.refreshTrust()
-            report.finished.append(name)
         } catch {
-            report.failed.append((name, error))
+            report.failed.append(("trust_list_use", error))
         }
     }
 

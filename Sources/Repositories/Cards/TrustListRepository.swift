@@ -14,19 +14,22 @@ package extension TrustListRepository {
     }
 
     /// The name of the list at `vical_url`.
-    private static let name = Value.text("vical")
+    private static let name = "vical"
+    private static let all = ColumnTuple(
+        Column<String>("name"), Column<[UInt8]>("body"), Column<Date>("dated_at"), Column<Date?>("next_update"),
+        Column<Date>("fetched_at"))
     private static let columns = ColumnTuple(
         Column<Date>("dated_at"), Column<Date?>("next_update"), Column<Date>("fetched_at"))
 
     /// When the list was made, when its provider makes another, and when it was fetched; `nil` if there is none.
     func times() throws -> (date: Date, nextUpdate: Date?, fetchedAt: Date)? {
-        try transaction.first("SELECT \(Self.columns) FROM trust_lists WHERE name = $1", [Self.name])
+        try transaction.first("SELECT \(Self.columns) FROM trust_lists WHERE name = $1", [.text(Self.name)])
             .map(Self.columns.read).map { (date: $0.0, nextUpdate: $0.1, fetchedAt: $0.2) }
     }
 
     /// The signed bytes of the list; `nil` if there is none.
     func body() throws -> [UInt8]? {
-        try transaction.value("SELECT body FROM trust_lists WHERE name = $1", [Self.name])
+        try transaction.value("SELECT body FROM trust_lists WHERE name = $1", [.text(Self.name)])
     }
 
     /// Stores a list that was fetched now, unless the stored one is as new.
@@ -37,13 +40,14 @@ package extension TrustListRepository {
         let isNew =
             try transaction.execute(
                 """
-                INSERT INTO trust_lists (name, body, dated_at, next_update, fetched_at) VALUES ($1, $2, $3, $4, $5)
+                INSERT INTO trust_lists (\(Self.all)) VALUES (\(Self.all.placeholders))
                 ON CONFLICT (name) DO UPDATE SET body = excluded.body, dated_at = excluded.dated_at,
                     next_update = excluded.next_update, fetched_at = excluded.fetched_at
                 WHERE trust_lists.dated_at < excluded.dated_at
-                """, [Self.name, .bytes(body), .time(date), nextUpdate.value, .time(now)]) > 0
+                """, Self.all.row(Self.name, body, date, nextUpdate, now)) > 0
         if !isNew {
-            try transaction.execute("UPDATE trust_lists SET fetched_at = $2 WHERE name = $1", [Self.name, .time(now)])
+            try transaction.execute(
+                "UPDATE trust_lists SET fetched_at = $2 WHERE name = $1", [.text(Self.name), .time(now)])
         }
         return isNew
     }

@@ -81,11 +81,12 @@ package extension AttestationRepository {
     func listUnchecked(since time: Date, limit: Int) throws -> [(device: DeviceID, serials: [String])] {
         try transaction.query(
             """
-            SELECT device_id, serials FROM device_attestations
+            SELECT \(Self.chainColumns) FROM device_attestations
             WHERE serials IS NOT NULL AND distrusted_at IS NULL AND checked_at < $1 ORDER BY checked_at LIMIT $2
             """, [.time(time), limit.value]
         ).map { row in
-            (try DeviceID.read(row, 0), try row.text(1).split(separator: " ").map(String.init))
+            let (device, serials) = try Self.chainColumns.read(row)
+            return (device, serials.split(separator: " ").map(String.init))
         }
     }
 
@@ -117,9 +118,9 @@ package extension AttestationRepository {
     func add(_ app: AttestedApp, for application: ApplicationID) throws -> Bool {
         try transaction.execute(
             """
-            INSERT INTO attested_apps (application_id, app) VALUES ($1, $2)
+            INSERT INTO attested_apps (\(Self.appColumns)) VALUES (\(Self.appColumns.placeholders))
             ON CONFLICT (application_id, app) DO NOTHING
-            """, [.id(application), app.value]) > 0
+            """, Self.appColumns.row(application, app)) > 0
     }
 
     /// The apps of a provider's app, in the order of their texts.
@@ -195,6 +196,9 @@ package extension AttestationRepository {
     func failFetch(_ reason: String) throws {
         try transaction.execute("UPDATE attestation_lists SET failure = $1 WHERE id = 1", [.text(reason)])
     }
+
+    private static let appColumns = ColumnTuple(Column<ApplicationID>("application_id"), Column<AttestedApp>("app"))
+    private static let chainColumns = ColumnTuple(Column<DeviceID>("device_id"), Column<String>("serials"))
 
     /// A list may be stored between the verification and this, so each new chain is compared once more.
     private static let neverChecked = Date(timeIntervalSince1970: 0)
