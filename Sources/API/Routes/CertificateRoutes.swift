@@ -51,7 +51,7 @@ package struct CertificateRoutes: Sendable {
                 status: .ok, headers: [.contentType: "application/pem-certificate-chain"],
                 body: ResponseBody(shared: chain))
         }
-        router.get("certificates/revocations", cost: .free) { request, _ in
+        router.get("certificates/revocations", cost: .free, query: ["authority"]) { request, _ in
             guard let published = publish.of(request.uri.queryParameters["authority"].map(String.init)) else {
                 throw Refusal.unknownAuthority
             }
