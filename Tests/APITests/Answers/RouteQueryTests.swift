@@ -11,7 +11,7 @@ struct RouteQueryTests {
     /// Calls whose standard requires that unknown parameters are ignored.
     private static func ignoresOthers(_ route: String) -> Bool {
         let path = route.split(separator: " ")[1]
-        return ["/ssf/", "/.well-known/"].contains { path.hasPrefix($0) }
+        return ["/ssf/", "/.well-known/", "/wallet/"].contains { path.hasPrefix($0) }
             || ["/", "/openapi.json", "/token", "/introspect", "/revoke"].contains(path)
     }
 
