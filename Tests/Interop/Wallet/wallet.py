@@ -86,7 +86,7 @@ def cases(wallet):
     yield "dc_api", wallet.encrypted({"pid": [text_of_person.rsplit("~", 1)[0] + "~"]}), "unbound"
     parts = text_of_person.split("~")
     yield "dc_api", wallet.encrypted({"pid": ["~".join(parts[:1] + parts[2:])]}), "device_signature"
-    yield "dc_api", wallet.encrypted(wallet.licence("dc_api") | wallet.name(f"origin:{ORIGIN}")), "surplus"
+    yield "dc_api", wallet.encrypted(wallet.licence("dc_api") | wallet.name(f"origin:{ORIGIN}")), "mixed"
 
 
 def main():
