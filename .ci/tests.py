@@ -171,7 +171,8 @@ def run(stage, binary):
     left = processes.kill()
     ACTIVE.discard(processes)
     result = read(stage, seconds, ended)
-    if tests.returncode and not result.failures:
+    # Failed tests end the process with 1. Any other end is that of a test which did not finish.
+    if tests.returncode and (tests.returncode != 1 or not result.failures):
         result.failures.append(f"the process ended with {tests.returncode}")
     if left and result.passed:
         print(f"{stage.name}: {left} processes were left and were killed", flush=True)
