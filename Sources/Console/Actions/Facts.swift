@@ -7,17 +7,20 @@ struct Facts: Sendable {
 
     /// - Parameter text: `nil` or an empty text is shown as a dash.
     mutating func add(_ name: String, _ text: String?) {
-        add(name, text.flatMap { $0.isEmpty ? nil : "<bdi>\($0)</bdi>" } ?? "–")
+        append(name, text.flatMap { $0.isEmpty ? nil : "<bdi>\($0)</bdi>" } ?? "–")
     }
 
-    mutating func add(_ name: String, _ number: Int) { add(name, "\(number)" as Markup) }
+    mutating func add(_ name: String, _ number: Int) { append(name, "\(number)") }
 
     /// - Parameter none: the text in place of a time that there is not.
     mutating func add(_ name: String, _ time: Date?, none: String = "–") {
-        add(name, time.map { .time($0) } ?? Markup(none))
+        append(name, time.map { .time($0) } ?? Markup(none))
     }
 
-    mutating func add(_ name: String, _ value: Markup) { lines.append("<dt>\(name)</dt><dd>\(value)</dd>") }
+    mutating func add(_ name: String, _ value: Markup) { append(name, value) }
+
+    /// Not named `add`: a literal that is passed on to an overload is a text again, and the overload would call itself.
+    private mutating func append(_ name: String, _ value: Markup) { lines.append("<dt>\(name)</dt><dd>\(value)</dd>") }
 
     var markup: Markup { "<dl class=\"facts\">\n\(lines.joined())\n</dl>" }
 }
