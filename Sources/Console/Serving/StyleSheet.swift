@@ -37,14 +37,16 @@ enum StyleSheet {
         .skip:focus { left: .5rem; top: .5rem; z-index: 1; }
 
         header { border-bottom: 1px solid var(--line); padding: .75rem 0; }
-        header p { margin: 0 0 .5rem; color: var(--quiet); font-size: .875rem; }
-        nav ul, nav ol { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: 0; padding: 0; list-style: none; }
-        nav li { display: flex; }
+        header p { margin: 0 0 .5rem; max-width: none; color: var(--quiet); font-size: .875rem; }
+        nav ul, nav ol {
+          display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: 0; padding: 0; max-width: none; list-style: none;
+        }
+        nav li { min-width: 0; overflow-wrap: anywhere; }
         nav a { display: inline-block; padding: .25rem 0; min-height: 1.75rem; }
         header + nav { padding: .5rem 0; font-size: .875rem; }
-        header + nav li + li::before { content: "/"; padding: .25rem .75rem .25rem 0; color: var(--quiet); }
-        header + nav li[aria-current] { align-items: center; }
-        header + nav ol { column-gap: .75rem; }
+        header + nav ol { display: block; }
+        header + nav li { display: inline; }
+        header + nav li + li::before { content: "/"; padding: 0 .5rem 0 .25rem; color: var(--quiet); }
         main nav { margin: 1rem 0; }
         footer { margin-top: 2rem; padding-top: .5rem; border-top: 1px solid var(--line); }
         footer p { margin: 0; color: var(--quiet); font-size: .875rem; }
@@ -65,11 +67,16 @@ enum StyleSheet {
 
         .scroll { overflow-x: auto; margin: 1rem 0; border: 1px solid var(--line); border-radius: .25rem; }
         table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-        caption { padding: .5rem .75rem; text-align: start; font-weight: 600; background: var(--panel); }
+        caption {
+          /* The text stays in sight where the table is wider than the window. */
+          padding: .5rem max(.75rem, 100% - 100vw + 3rem) .5rem .75rem;
+          text-align: start; font-weight: 600; background: var(--panel);
+        }
         th, td { padding: .4rem .75rem; border-top: 1px solid var(--line); text-align: start; vertical-align: top; }
         thead th { color: var(--quiet); font-size: .875rem; white-space: nowrap; }
-        tbody th { font-weight: 500; min-width: 6rem; max-width: 24rem; overflow-wrap: anywhere; }
-        td { min-width: 5rem; max-width: 32rem; overflow-wrap: anywhere; }
+        tbody th { font-weight: 500; min-width: 6rem; max-width: 18rem; overflow-wrap: break-word; }
+        td { min-width: 4rem; max-width: 18rem; overflow-wrap: break-word; }
+        td ul { margin: 0; min-width: 12rem; padding-inline-start: 1.125rem; }
 
         form {
           margin: 1rem 0; padding: 1rem; max-width: 40rem;
@@ -92,9 +99,14 @@ enum StyleSheet {
 
         .chips { display: flex; flex-wrap: wrap; gap: .25rem .5rem; margin: .5rem 0; padding: 0; list-style: none; }
         .chips li { padding: .1rem .6rem; border: 1px solid var(--quiet); border-radius: 1rem; font-size: .875rem; }
-        .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1rem 2rem; }
-        .columns > * { min-width: 0; }
+        .columns {
+          display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1rem 2rem;
+          align-items: start; margin: 1rem 0;
+        }
+        .columns > * { min-width: 0; margin: 0; }
         .notice { padding: .75rem 1rem; border-inline-start: .3rem solid var(--warn); background: var(--panel); }
+        .notice > :first-child { margin-top: 0; }
+        .notice > :last-child { margin-bottom: 0; }
 
         .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 1rem; }
         figure { margin: 0; padding: .75rem; border: 1px solid var(--line); border-radius: .25rem; min-width: 0; }
@@ -108,11 +120,16 @@ enum StyleSheet {
           color: var(--quiet); font-size: .8125rem;
         }
         figure details { margin: .25rem 0 0; font-size: .875rem; }
+        figure thead th { white-space: normal; }
+        figure tbody th, figure td { min-width: 3rem; }
 
         @media (max-width: 30rem) {
           body { padding: 0 .75rem 1.5rem; }
           h1 { font-size: 1.375rem; }
-          caption, th, td { padding: .4rem .5rem; }
+          caption { padding: .4rem max(.5rem, 100% - 100vw + 2rem) .4rem .5rem; }
+          th, td { padding: .4rem .5rem; }
+          tbody th, td { max-width: 14rem; }
+          td { min-width: 7rem; }
           dl { grid-template-columns: 1fr; gap: 0; }
           dd { margin-bottom: .5rem; }
           button { width: 100%; }
