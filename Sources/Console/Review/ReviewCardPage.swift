@@ -183,12 +183,15 @@ extension ReviewCardPage {
 
     /// What an acceptance does, a sentence each.
     private var effects: [Markup] {
-        let level = summary.level?.words ?? "none"
+        let (level, given) = (summary.level?.words ?? "none", summary.gives.words)
+        let change: Markup =
+            summary.level == summary.gives
+            ? "The level of the user stays \(given)." : "The level of the user changes from \(level) to \(given)."
         let isOther = checks.contains { $0.name == .samePerson && $0.result == .failed }
         let ending: [Markup] =
             isOther
             ? ["The card is another person's than the one before: all permissions and requests of the user end."] : []
-        return ["The level of the user changes from \(level) to \(summary.gives.words)."] + ending + [
+        return [change] + ending + [
             "The decision takes effect after ten seconds. Until then you can undo it."
         ]
     }

@@ -4,6 +4,7 @@ struct DataTable<Row>: Sendable {
     /// A column, and how it shows a row.
     struct Column: Sendable {
         let heading: String
+        /// A cell without content is shown as a dash.
         let cell: @Sendable (Row) -> Markup
 
         init(_ heading: String, _ cell: @escaping @Sendable (Row) -> Markup) {
@@ -12,7 +13,10 @@ struct DataTable<Row>: Sendable {
 
         /// A column of text. A right-to-left text does not change the order of its neighbours.
         static func text(_ heading: String, _ text: @escaping @Sendable (Row) -> String?) -> Column {
-            Column(heading) { row in text(row).map { "<bdi>\($0)</bdi>" } ?? "–" }
+            Column(heading) { row in
+                guard let text = text(row), !text.isEmpty else { return .empty }
+                return "<bdi>\(text)</bdi>"
+            }
         }
     }
 
@@ -49,7 +53,9 @@ extension DataTable {
 
     private func line(_ row: Row) -> Markup {
         let cells = columns.enumerated().map { index, column -> Markup in
-            index == 0 ? "<th scope=\"row\">\(column.cell(row))</th>" : "<td>\(column.cell(row))</td>"
+            let cell = column.cell(row)
+            let shown: Markup = cell.isEmpty ? "–" : cell
+            return index == 0 ? "<th scope=\"row\">\(shown)</th>" : "<td>\(shown)</td>"
         }
         return "<tr>\(cells.joined())</tr>"
     }

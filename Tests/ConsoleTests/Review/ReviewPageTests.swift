@@ -96,6 +96,8 @@ struct ReviewPageTests {
     func decision() throws {
         let open = try Self.page(Texts.plain, forms: .init(accept: Self.form(), reject: Self.form()))
         #expect(open.text.contains("The level of the user changes from phone to barcode."))
+        let same = try Self.page(Texts.plain, level: .barcode, forms: .init(accept: Self.form()))
+        #expect(same.text.contains("The level of the user stays barcode."))
         #expect(open.text.contains("all permissions and requests of the user end"))
         #expect(open.text.contains("/review/\(Self.id)/next"))
         #expect(open.text.ranges(of: "<form ").count == 2)

@@ -48,11 +48,14 @@ struct PageTests {
     func table() {
         let table = DataTable<(String, Int)>(
             "Bans", none: "There is no ban.",
-            [.text("Subject") { $0.0 }, .init("Users") { "\($0.1)" }, .text("Note") { _ in nil }])
+            [
+                .text("Subject") { $0.0 }, .init("Users") { "\($0.1)" }, .text("Note") { _ in nil },
+                .text("Reason") { _ in "" },
+            ])
         let text = Self.text(table.markup([("<ann>", 3), ("ben", 1)]))
         #expect(text.contains("<caption>Bans</caption>"))
-        #expect(text.matches(of: /<th scope="col">/).count == 3 && text.matches(of: /<th scope="row">/).count == 2)
-        #expect(text.contains("<th scope=\"row\"><bdi>&lt;ann&gt;</bdi></th>\n<td>3</td>\n<td>–</td>"))
+        #expect(text.matches(of: /<th scope="col">/).count == 4 && text.matches(of: /<th scope="row">/).count == 2)
+        #expect(text.contains("<th scope=\"row\"><bdi>&lt;ann&gt;</bdi></th>\n<td>3</td>\n<td>–</td>\n<td>–</td>"))
         #expect(Self.text(table.markup([])) == "<h2>Bans</h2>\n<p>There is no ban.</p>")
     }
 
