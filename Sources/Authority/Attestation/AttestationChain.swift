@@ -25,13 +25,14 @@ struct AttestationChain {
         guard !above.contains(where: { $0.extensions[oid: AndroidKeyDescription.identifier] != nil }) else {
             throw .extended
         }
-        guard above.allSatisfy(\.mayIssueAttestations),
-            zip(certificates, above).allSatisfy({ $1.publicKey.isValidSignature($0.signature, for: $0) })
-        else { throw .androidChain }
+        // From the root on: a stranger's own chain, of the slowest keys, ends at its first certificate.
         let isRoot = roots.contains(last.publicKey)
         guard isRoot || roots.contains(where: { $0.isValidSignature(last.signature, for: last) }) else {
             throw .androidRoot
         }
+        guard above.allSatisfy(\.mayIssueAttestations),
+            zip(certificates, above).reversed().allSatisfy({ $1.publicKey.isValidSignature($0.signature, for: $0) })
+        else { throw .androidChain }
         try Self.checkValidity(of: isRoot ? above.dropLast() : above, now: now)
         guard let value = leaf.extensions[oid: AndroidKeyDescription.identifier]?.value,
             let description = try? AndroidKeyDescription(derEncoded: value)

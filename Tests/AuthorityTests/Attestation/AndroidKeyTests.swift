@@ -69,11 +69,13 @@ struct AndroidKeyTests {
             try verify(mint, mint.chain(Self.digest), root: AndroidKeyMint().root())
         }
         #expect(try defect(changing: { $0.removeLast() }) == .androidRoot)
+        // No other signature is verified before that.
+        #expect(try defect(changing: { $0.swapAt(1, 2) }) == .androidRoot)
     }
 
     @Test("has certificates that sign the one before, and that are an authority's")
     func chain() throws {
-        #expect(try defect(changing: { $0.swapAt(1, 2) }) == .androidChain)
+        #expect(try defect({ $0.hasRoot = true }, changing: { $0.swapAt(1, 2) }) == .androidChain)
         #expect(try defect(changing: { $0.remove(at: 1) }) == .androidChain)
         #expect(try defect(changing: { $0 = [$0[0]] }) == .androidChain)
         #expect(try defect(changing: { $0 += Array(repeating: $0[2], count: 8) }) == .androidChain)
