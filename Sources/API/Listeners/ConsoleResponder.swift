@@ -31,9 +31,13 @@ struct ConsoleResponder: HTTPResponder {
         // Without a handshake there is no connection here, and no page.
         guard let thumbprint = context.current?.thumbprint else { throw HTTPError(.forbidden) }
         let body = await body(of: request, context)
+        // Nobody reads the page of a request that did not arrive.
+        if case .failure(let error as ClientGone) = body { return gone(error, request, context, since: start) }
         var reply = await pages(request.head, body, thumbprint, context.id)
         do {
             try await context.carriedBy?.settle(at: reply.body.count)
+        } catch let error as ClientGone {
+            return gone(error, request, context, since: start)
         } catch {
             reply = await pages(request.head, .failure(error), thumbprint, context.id)
         }
@@ -53,6 +57,17 @@ struct ConsoleResponder: HTTPResponder {
                 elapsed: ContinuousClock.now - start, problem: reply.cause.map { Problem($0) }, cause: reply.cause),
             id: context.id, by: context.logger)
         return response
+    }
+
+    private func gone(
+        _ error: ClientGone, _ request: Request, _ context: ClientContext, since start: ContinuousClock.Instant
+    ) -> Response {
+        face.record(
+            ListenerFace.Outcome(
+                method: request.method, route: RequestMeasurements.unmatched, status: ClientGone.status,
+                elapsed: ContinuousClock.now - start, problem: Problem(error), cause: nil),
+            id: context.id, by: context.logger)
+        return Response(status: ClientGone.status, headers: [.connection: "close"])
     }
 
     private func body(of request: Request, _ context: ClientContext) async -> Result<[UInt8], any Error> {
