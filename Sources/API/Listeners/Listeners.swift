@@ -194,6 +194,11 @@ package extension Listeners {
         let face = face(.console)
         var limits = limits
         limits.maximumConnections = min(Self.consoleConnections, limits.maximumConnections)
+        // Before its handshake a connection is nobody's. So one network cannot take all of them.
+        let most = Self.consoleConnections / 2
+        limits.connectionsPerSender = NetworkLimits(
+            perAddress: min(most, limits.connectionsPerSender.perAddress),
+            per56: min(most, limits.connectionsPerSender.per56), per48: min(most, limits.connectionsPerSender.per48))
         let gate = gate(.console, limits)
         // The TLS library verifies chains: the authority is a root.
         let clients = TLSListenerChannel.Clients(
