@@ -194,7 +194,7 @@ package extension Listeners {
         let face = face(.console)
         var limits = limits
         limits.maximumConnections = min(Self.consoleConnections, limits.maximumConnections)
-        // Before its handshake a connection is nobody's. So one network cannot take all of them.
+        // Before its handshake a connection belongs to nobody. So one network cannot take all of them.
         let most = Self.consoleConnections / 2
         limits.connectionsPerSender = NetworkLimits(
             perAddress: min(most, limits.connectionsPerSender.perAddress),
