@@ -32,7 +32,7 @@ struct PolicyFileTests {
     @Test("Every value of the policy can be set, and the table names it")
     func complete() throws {
         // The limits of networks are one value with three keys, and the rules of attestations one with seven.
-        func isDivided(_ value: Any) -> Bool { value is NetworkLimits || value is AttestationRules }
+        func isDivided(_ value: Any) -> Bool { value is NetworkLimits || value is CertificationPolicy.AttestationRules }
         func values(_ part: Any) -> Int {
             Mirror(reflecting: part).children.reduce(0) { $0 + (isDivided($1.value) ? values($1.value) : 1) }
         }
