@@ -52,8 +52,8 @@ public final class CardProof {
      * @param origin the name of the native app, or the address of the page, that calls the wallet. It is registered
      *     with the service.
      * @throws CountersignException {@code presentation_rejected} with the reason. For an identity also {@code
-     *     card_rejected}, and {@code conflict} before a phone number is proven. {@code rate_limited}. The kind is {@code
-     *     WALLET} if the wallet presented nothing: the request is then deleted.
+     *     card_rejected}, and {@code conflict} before a phone number is proven. {@code rate_limited}. The kind is
+     *     {@code WALLET} if the wallet presented nothing: the request is then deleted.
      */
     public WalletResult present(WalletClaim claim, String origin, Wallet wallet) throws CountersignException {
         Json begun = client.perform(HttpCall.json("POST", PRESENTATIONS, HttpCall.members(
