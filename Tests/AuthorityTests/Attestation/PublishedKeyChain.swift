@@ -11,7 +11,7 @@ enum PublishedKeyChain {
     /// The certificates in DER, the key's own first and the root's last. Their lines have 76 characters, for which
     /// `PEMDocument` has no reader.
     static func certificates() throws -> [[UInt8]] {
-        try text.split(separator: "-----END CERTIFICATE-----\n").map { part in
+        try text.split(separator: "-----END CERTIFICATE-----").filter { $0.contains("BEGIN") }.map { part in
             let lines = part.split(separator: "\n").dropFirst().joined()
             return Array(try #require(Data(base64Encoded: lines)))
         }
