@@ -182,7 +182,7 @@ struct AndroidKeyTests {
         let read = try AttestationChain(chain, roots: verifier.google, now: PublishedKeyChain.made)
         #expect(read.description.securityLevel == 1)
         #expect(read.description.challenge.elementsEqual("challenge".utf8))
-        #expect(try read.description.hardware.purposes == [2, 3])
+        #expect(try read.description.hardware.purposes == [2])
         #expect(try read.description.hardware.origin == 0)
         #expect(try read.description.hardware.patchLevel == 202_302)
         #expect(try read.description.hardware.boot?.isLocked == true)
