@@ -4,7 +4,7 @@ import Encoding
 package enum DeviceAttestation: Sendable, Equatable {
     /// A key of App Attest in a Secure Enclave. It is another key than the certified one, which it vouched for.
     case appAttest(key: PublicKey, app: AttestedApp, isProduction: Bool)
-    /// The certified key itself. The serial numbers are those of the chain, as ``AttestedSerial`` writes them.
+    /// The certified key itself. The serial numbers are those of the chain, as `AttestedSerial` writes them.
     case androidKey(level: Level, app: AttestedApp, patchLevel: Int, serials: [String])
 }
 
