@@ -186,7 +186,7 @@ package extension Listeners {
 
     /// The listener for administrators. Only pages are answered there, by another module.
     ///
-    /// - Parameter connections: the open connections, which ``ConnectionTable/close(unless:)`` ends.
+    /// - Parameter connections: the open connections, which `ConnectionTable/close(unless:)` ends.
     func makeConsole(
         at address: ListenerAddress, tls: ListenerTLS, connections: ConnectionTable, pages: @escaping Pages,
         onRunning: @escaping @Sendable (Int) -> Void

@@ -22,7 +22,7 @@ package extension AttestationVerifier {
 
     /// Trusts the keys of root certificates, each in DER.
     ///
-    /// - Throws: ``AuthorityError/malformedCertificate``.
+    /// - Throws: `AuthorityError/malformedCertificate`.
     init(apple: [[UInt8]], google: [[UInt8]]) throws(AuthorityError) {
         self.init(apple: try Self.keys(of: apple), google: try Self.keys(of: google))
     }
@@ -44,7 +44,7 @@ package extension AttestationVerifier {
     ///
     /// - Parameters:
     ///   - keyID: the name that the device gives the key: SHA-256 of its point.
-    ///   - digest: ``digest(challenge:subject:)``.
+    ///   - digest: `digest(challenge:subject:)`.
     ///   - apps: the registered apps. The app is never taken from the object.
     ///   - allowsDevelopment: whether keys of the development environment are accepted.
     func verifyAppAttest(
@@ -70,7 +70,7 @@ package extension AttestationVerifier {
     /// Verifies a signature by a key that App Attest attested earlier.
     ///
     /// - Parameters:
-    ///   - digest: ``digest(challenge:subject:)``.
+    ///   - digest: `digest(challenge:subject:)`.
     ///   - key: the key of the stored attestation.
     ///   - app: the app of the stored attestation: a key of another app signs for that app only.
     ///   - counter: the last counter. A copied assertion does not have a higher one.
@@ -99,7 +99,7 @@ package extension AttestationVerifier {
     /// - Parameters:
     ///   - chain: certificates in DER, the key's own first.
     ///   - key: the key to be certified.
-    ///   - digest: ``digest(challenge:subject:)``.
+    ///   - digest: `digest(challenge:subject:)`.
     ///   - apps: the registered apps. The app is never taken from the chain.
     func verifyAndroidKey(
         _ chain: [[UInt8]], key: DevicePublicKey, digest: Digest256, apps: [AttestedApp], demands: AndroidDemands,

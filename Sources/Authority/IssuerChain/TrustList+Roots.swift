@@ -22,7 +22,7 @@ package extension TrustList {
 package extension TrustList.Roots {
     /// Takes certificates in DER.
     ///
-    /// - Throws: ``AuthorityError/malformedCertificate``, or ``AuthorityError/notAnAuthority``.
+    /// - Throws: `AuthorityError/malformedCertificate`, or `AuthorityError/notAnAuthority`.
     init(_ certificates: [[UInt8]]) throws(AuthorityError) {
         var roots: [Certificate] = []
         for bytes in certificates {

@@ -18,7 +18,7 @@ extension Form.Field {
 }
 
 extension ConsoleRequest {
-    /// The reason of an action, from ``Form/Field/reason``.
+    /// The reason of an action, from `Form/Field/reason`.
     ///
     /// - Throws: `Refusal` `malformed_request`.
     func reason() throws(Refusal) -> AuditReason {
@@ -26,7 +26,7 @@ extension ConsoleRequest {
         return reason
     }
 
-    /// Why an act does not wait for a second administrator, from ``Form/Field/urgency``; `nil` if it can wait.
+    /// Why an act does not wait for a second administrator, from `Form/Field/urgency`; `nil` if it can wait.
     ///
     /// - Throws: `Refusal` `malformed_request`.
     func urgency() throws(Refusal) -> AuditReason? {
@@ -35,7 +35,7 @@ extension ConsoleRequest {
         return reason
     }
 
-    /// Refuses an action whose box ``Form/Field/sure`` is not checked.
+    /// Refuses an action whose box `Form/Field/sure` is not checked.
     ///
     /// - Throws: `Refusal` `malformed_request`.
     func requireSure() throws(Refusal) {

@@ -12,7 +12,7 @@ struct BanForm: Sendable {
     let reason: Ban.Reason
     let note: String?
     let duration: Duration
-    /// The end in UTC, for ``Duration/until``.
+    /// The end in UTC, for `Duration/until`.
     let until: String?
     let withDevices: Bool
     let replaces: Bool

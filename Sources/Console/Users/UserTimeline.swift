@@ -12,7 +12,7 @@ struct UserTimeline: Sendable {
     static let limit = 50
 
     /// - Parameters:
-    ///   - history: up to one event more than ``limit``.
+    ///   - history: up to one event more than `limit`.
     ///   - cursor: `nil` for the first page.
     init(_ history: Administration.UserHistory, after cursor: String?) {
         self.history = history

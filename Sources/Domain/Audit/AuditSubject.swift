@@ -22,7 +22,7 @@ package extension AuditSubject {
     /// A scope of text messages. Its name begins with a ``Kind``.
     init(scopeOfTexts name: String) { description = name }
 
-    /// A subject as ``description`` stored it.
+    /// A subject as `description` stored it.
     init(stored text: String) { description = text }
 
     /// The store as a whole.

@@ -34,6 +34,6 @@ package extension WalletPolicy {
         case refuse, review
     }
 
-    /// The period of ``ageProofsPerCredential``, seconds.
+    /// The period of `ageProofsPerCredential`, seconds.
     static let ageProofPeriod: TimeInterval = 604_800
 }

@@ -12,7 +12,7 @@ package extension Administration {
 
     /// The impact that a ban would have. Nothing is changed.
     ///
-    /// - Throws: as ``addBan(_:by:upTo:)``.
+    /// - Throws: as `addBan(_:by:upTo:urgency:)`.
     func previewBan(_ order: BanOrder, by policy: BanPolicy = BanPolicy()) async throws -> BanImpact {
         let id: BanID = environment.newIdentifier()
         let planner = BanPlanner(keys: try personalKeys(), policy: policy)
@@ -29,7 +29,7 @@ package extension Administration {
     ///   - urgency: why the ban does not wait for a second administrator if it needs one; `nil` if it can wait.
     /// - Throws: `Refusal` `not_found`; `conflict` if an active ban on the subject is at least as strict (state
     ///   `active`) and must not be replaced, or if the ban waits (state `waiting`);
-    ///   ``Administration/UnconfirmedBan``.
+    ///   `Administration/UnconfirmedBan`.
     func addBan(
         _ order: BanOrder, by policy: BanPolicy = BanPolicy(), upTo limit: Int?, urgency: AuditReason? = nil
     ) async throws -> (ban: Ban, impact: BanImpact) {

@@ -25,7 +25,7 @@ extension BanOrder {
         ])
     }
 
-    /// The order that ``content(_:)`` returned; `nil` for another text.
+    /// The order that `content(_:)` returned; `nil` for another text.
     ///
     /// - Throws: `Refusal` `malformed_request` for the note.
     init?(content: JSONValue, note: String?) throws(Refusal) {

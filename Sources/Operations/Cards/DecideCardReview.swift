@@ -35,7 +35,7 @@ package extension Administration {
         }
     }
 
-    /// Decides about a card in review, like ``approveCard(_:reason:)`` or ``rejectCard(_:reason:)``, but so that the
+    /// Decides about a card in review, like `approveCard(_:reason:)` or `rejectCard(_:reason:)`, but so that the
     /// decision takes effect after ten seconds. Until then it can be undone. It takes effect without the process that
     /// stored it.
     ///

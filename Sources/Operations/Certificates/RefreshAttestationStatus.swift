@@ -72,7 +72,7 @@ package extension RefreshAttestationStatus {
 extension Service {
     /// Refuses a chain with a certificate on Google's list, and any chain while the list is unknown.
     ///
-    /// - Throws: ``AttestationDefect``; `Refusal` `unavailable` if the list is missing or too old, which never means that a
+    /// - Throws: `AttestationDefect`; `Refusal` `unavailable` if the list is missing or too old, which never means that a
     ///   device is not attested.
     func requireUnlisted(_ attestation: DeviceAttestation) async throws {
         guard case .androidKey(_, _, _, let serials) = attestation else { return }

@@ -14,7 +14,7 @@ package struct Housekeeping: Sendable {
 
 package extension Housekeeping {
     /// - Parameters:
-    ///   - more: tasks in addition to those of ``MaintenanceTask/all(of:)``.
+    ///   - more: tasks in addition to those of `MaintenanceTask/all(of:)`.
     ///   - longestRound: the time after which no further pass begins. In a pass each due task has a turn of some
     ///     seconds. Work that each process does every minute, and the report of overdue tasks, thus need not wait for
     ///     the end of a long task.

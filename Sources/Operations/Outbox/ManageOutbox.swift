@@ -31,7 +31,7 @@ package extension Administration {
         }
     }
 
-    /// The number of dead messages that ``retryDeadMessages(of:)`` would requeue. Nothing is changed.
+    /// The number of dead messages that `retryDeadMessages(of:)` would requeue. Nothing is changed.
     ///
     /// - Throws: `Refusal` `not_found` for a user.
     func previewRetry(of user: String? = nil) async throws -> Int {
@@ -84,7 +84,7 @@ package extension Administration {
 
     /// The message that would be requeued. Nothing is changed.
     ///
-    /// - Throws: as ``retryMessage(_:)``.
+    /// - Throws: as `retryMessage(_:)`.
     func previewRetry(of id: OutboxMessageID) async throws -> OutboxMessage {
         try await read(.manage) { try Self.retriable(id, OutboxRepository($0), at: $0.now) }
     }

@@ -71,7 +71,7 @@ package extension DeviceRepository {
         ).map(Self.summary)
     }
 
-    /// The newest devices with a present or past session of a user; pages as in ``list(_:limit:after:)``.
+    /// The newest devices with a present or past session of a user; pages as in `list(_:limit:after:)`.
     func list(
         of user: UserID, _ attestation: DeviceAttestation.Level? = nil, limit: Int, after cursor: String? = nil
     ) throws -> [DeviceSummary] {

@@ -30,7 +30,7 @@ package extension CardReviewRepository {
 
     /// The card with an id; `nil` if there is none.
     ///
-    /// - Throws: ``SealingFailure`` if the wrapping key is missing or the row was tampered with.
+    /// - Throws: `SealingFailure` if the wrapping key is missing or the row was tampered with.
     func find(_ id: IdentityCardID) throws -> Reviewed? {
         let row = try transaction.first(
             """

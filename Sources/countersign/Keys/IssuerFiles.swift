@@ -27,7 +27,7 @@ enum IssuerFiles {
 
     /// The certificates with the names of their files, in the order of the names.
     ///
-    /// - Throws: ``CommandFailure`` that names the file.
+    /// - Throws: `CommandFailure` that names the file.
     static func anchors(in directory: String) throws(CommandFailure) -> [(file: String, anchor: IssuerTrust.Anchor)] {
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted().filter {
             $0.hasSuffix(".pem")
@@ -45,7 +45,7 @@ enum IssuerFiles {
     ///   - name: the name that the copy gets, without its ending.
     ///   - types: the types that its signers may sign; empty for all, or those that the file names.
     /// - Returns: the path of the copy.
-    /// - Throws: ``CommandFailure``.
+    /// - Throws: `CommandFailure`.
     static func add(_ path: String, as name: String, types: [String], to directory: String) throws(CommandFailure)
         -> String
     {
@@ -78,7 +78,7 @@ enum IssuerFiles {
     ///
     /// - Parameter isPreview: whether the file stays.
     /// - Returns: the path of its file.
-    /// - Throws: ``CommandFailure`` if there is no such file.
+    /// - Throws: `CommandFailure` if there is no such file.
     static func remove(_ name: String, from directory: String, isPreview: Bool) throws(CommandFailure) -> String {
         let file = KeyFile(path: "\(directory)/\(name).pem", isPrivate: false)
         guard file.exists else {

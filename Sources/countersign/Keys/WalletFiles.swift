@@ -39,7 +39,7 @@ enum WalletFiles {
 
     /// Reads the files.
     ///
-    /// - Throws: ``CommandFailure`` that names the file.
+    /// - Throws: `CommandFailure` that names the file.
     static func content(in directory: String, _ policy: WalletPolicy) throws(CommandFailure) -> Content {
         let listRoots = policy.vicalURL.isEmpty ? nil : try listRoots(in: directory)
         let trust = try IssuerFiles.trust(in: "\(directory)/\(IssuerFiles.name)", mayBeEmpty: listRoots != nil)
@@ -49,7 +49,7 @@ enum WalletFiles {
 
     /// The roots of the signer of the list of issuers.
     ///
-    /// - Throws: ``CommandFailure`` that names the file.
+    /// - Throws: `CommandFailure` that names the file.
     static func listRoots(in directory: String) throws(CommandFailure) -> TrustList.Roots {
         let file = KeyFile(path: "\(directory)/\(listRootName)", isPrivate: false)
         guard file.exists else {

@@ -61,9 +61,9 @@ package extension Service {
 
     /// Begins a presentation by a wallet on the same device, which fetches the request by a link.
     ///
-    /// - Parameter address: where the wallet returns to the app, with a code for ``redeemResponse(_:code:for:)``.
+    /// - Parameter address: where the wallet returns to the app, with a code for `redeemResponse(_:code:for:)`.
     /// - Returns: also the link that the app opens.
-    /// - Throws: as ``openPresentation(_:origin:for:)``.
+    /// - Throws: as `openPresentation(_:origin:for:)`.
     func openRedirect(
         _ wanted: Presentation.Wanted, returningTo address: String, for session: Session
     ) async throws -> (id: PresentationID, expiresAt: Date, url: String) {

@@ -36,7 +36,7 @@ extension ReceivedAnswer {
         ]).jsonText
     }
 
-    /// Parses ``text``; `nil` for anything else.
+    /// Parses `text`; `nil` for anything else.
     init?(text: String) {
         guard let json = try? StrictJSON.parse(Array(text.utf8)),
             let digest = Self.digest(json["answer"]), let code = json["code"]?.text

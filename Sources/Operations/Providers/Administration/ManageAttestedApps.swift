@@ -46,7 +46,7 @@ package extension Administration {
 
     /// Checks that an app could be removed. Nothing is changed.
     ///
-    /// - Throws: as ``removeAttestedApp(_:of:)``.
+    /// - Throws: as `removeAttestedApp(_:of:)`.
     func previewRemoval(of removed: AttestedApp, of app: ApplicationID) async throws {
         guard try await listAttestedApps(of: app).contains(removed) else {
             throw Refusal.unknownAttestedApp(removed.text)

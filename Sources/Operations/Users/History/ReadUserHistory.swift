@@ -55,7 +55,7 @@ package extension Administration {
         return try await history(rows, after: start, limit: limit)
     }
 
-    /// ``readUserDetail(_:)`` and ``readHistory(of:limit:after:)`` of one user, in one snapshot except for the audit log.
+    /// `readUserDetail(_:)` and `readHistory(of:limit:after:)` of one user, in one snapshot except for the audit log.
     func readUserWithHistory(
         _ name: String, limit: Int, after cursor: String? = nil
     ) async throws -> (detail: UserDetail, history: UserHistory) {

@@ -64,7 +64,7 @@ struct Admin: Sendable {
         return try await administration.resolve(typed)
     }
 
-    /// - Throws: ``CommandFailure`` for unreadable policies, as a role may need a second administrator by them.
+    /// - Throws: `CommandFailure` for unreadable policies, as a role may need a second administrator by them.
     var administration: Administration {
         get throws {
             Administration(

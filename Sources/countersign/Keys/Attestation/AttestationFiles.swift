@@ -11,7 +11,7 @@ enum AttestationFiles {
 
     /// The published roots and those of the directory, which need not exist.
     ///
-    /// - Throws: ``CommandFailure`` that names the file.
+    /// - Throws: `CommandFailure` that names the file.
     static func verifier(in directory: String) throws(CommandFailure) -> AttestationVerifier {
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted().filter {
             $0.hasSuffix(".pem")

@@ -52,7 +52,7 @@ struct AuthorityFiles {
 
     /// Takes the key of other files.
     ///
-    /// - Throws: ``CommandFailure``.
+    /// - Throws: `CommandFailure`.
     func take(secretOf other: AuthorityFiles) throws(CommandFailure) {
         let isURI = other.uri.exists
         try (isURI ? uri : key).replace(try other.secret.read())
@@ -84,7 +84,7 @@ extension KeyFiles {
 
     /// Loads the current authority, and those of a rotation.
     ///
-    /// - Throws: ``CommandFailure`` that names the file and the command that fixes it.
+    /// - Throws: `CommandFailure` that names the file and the command that fixes it.
     static func authorities(in directory: String) throws(CommandFailure) -> LoadedAuthorities {
         func authority(_ generation: AuthorityFiles.Generation) throws(CommandFailure) -> CertificateAuthority {
             let pem = try file(names(of: generation).certificate, in: directory).read()

@@ -19,7 +19,7 @@ struct ConsoleListener: Sendable {
     /// - Parameters:
     ///   - chain: the server's certificates in PEM.
     ///   - key: the server's key in PEM.
-    /// - Throws: ``CommandFailure`` that names the file, if there is no authority of administrators.
+    /// - Throws: `CommandFailure` that names the file, if there is no authority of administrators.
     init?(_ settings: Settings, chain: [UInt8], key: [UInt8]) throws {
         guard let address = settings.consoleAddress else { return nil }
         self.address = address
