@@ -125,10 +125,8 @@ extension ReceivedAnswer {
     static func open(
         _ entry: PresentationRepository.Entry, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> ReceivedAnswer? {
-        guard let sealed = entry.sealedResult,
-            let key = try DataKeyRepository(transaction, keys: keys).find(entry.presentation.userID)
-        else { return nil }
-        return ReceivedAnswer(text: try key.open(sealed, in: .presentationResult, of: entry.presentation.id))
+        try entry.open(entry.sealedResult, in: .presentationResult, keys: keys, transaction)
+            .flatMap { ReceivedAnswer(text: $0) }
     }
 }
 

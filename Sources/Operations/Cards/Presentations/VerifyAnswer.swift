@@ -49,10 +49,20 @@ extension PresentationKeys {
     static func open(
         _ entry: PresentationRepository.Entry, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> PresentationKeys? {
-        guard let sealed = entry.sealedKey,
-            let key = try DataKeyRepository(transaction, keys: keys).find(entry.presentation.userID)
-        else { return nil }
-        return PresentationKeys(text: try key.open(sealed, in: .presentationKey, of: entry.presentation.id))
+        try entry.open(entry.sealedKey, in: .presentationKey, keys: keys, transaction)
+            .flatMap { PresentationKeys(text: $0) }
+    }
+}
+
+extension PresentationRepository.Entry {
+    /// Opens a sealed part of a presentation; `nil` if it is not there, or if the user was erased.
+    func open(
+        _ sealed: [UInt8]?, in column: SealedColumn, keys: PersonalKeys, _ transaction: any Transaction
+    ) throws -> String? {
+        guard let sealed, let key = try DataKeyRepository(transaction, keys: keys).find(presentation.userID) else {
+            return nil
+        }
+        return try key.open(sealed, in: column, of: presentation.id)
     }
 }
 

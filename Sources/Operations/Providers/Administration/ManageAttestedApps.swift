@@ -16,15 +16,8 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`; `conflict` if it is registered already.
     func addAttestedApp(_ added: AttestedApp, to app: ApplicationID) async throws {
-        try await write(.manage) { transaction, events in
-            let application = try Self.application(app, in: transaction)
-            guard try AttestationRepository(transaction).add(added, for: application.id) else {
-                throw Refusal.attestedAppRegistered(added.text)
-            }
-            events.record(
-                .providerChanged(
-                    application.providerID, detail: "attestations of \(added.text) accepted for app \(application.id)"),
-                by: actor)
+        try await changeAttestedApps(of: app, "attestations of \(added.text) accepted") { records, application in
+            guard try records.add(added, for: application) else { throw Refusal.attestedAppRegistered(added.text) }
         }
     }
 
@@ -32,15 +25,8 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func removeAttestedApp(_ removed: AttestedApp, of app: ApplicationID) async throws {
-        try await write(.manage) { transaction, events in
-            let application = try Self.application(app, in: transaction)
-            guard try AttestationRepository(transaction).remove(removed, of: application.id) else {
-                throw Refusal.unknownAttestedApp(removed.text)
-            }
-            events.record(
-                .providerChanged(
-                    application.providerID, detail: "attestations of \(removed.text) refused for app \(application.id)"),
-                by: actor)
+        try await changeAttestedApps(of: app, "attestations of \(removed.text) refused") { records, application in
+            guard try records.remove(removed, of: application) else { throw Refusal.unknownAttestedApp(removed.text) }
         }
     }
 
@@ -50,6 +36,21 @@ package extension Administration {
     func previewRemoval(of removed: AttestedApp, of app: ApplicationID) async throws {
         guard try await listAttestedApps(of: app).contains(removed) else {
             throw Refusal.unknownAttestedApp(removed.text)
+        }
+    }
+
+    /// Changes the apps of platforms that are registered for a provider's app.
+    ///
+    /// - Parameter detail: what the audit log says, without the provider's app.
+    private func changeAttestedApps(
+        of app: ApplicationID, _ detail: String,
+        _ change: @Sendable @escaping (AttestationRepository, ApplicationID) throws -> Void
+    ) async throws {
+        try await write(.manage) { transaction, events in
+            let application = try Self.application(app, in: transaction)
+            try change(AttestationRepository(transaction), application.id)
+            events.record(
+                .providerChanged(application.providerID, detail: "\(detail) for app \(application.id)"), by: actor)
         }
     }
 
