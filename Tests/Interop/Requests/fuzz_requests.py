@@ -222,11 +222,14 @@ class Fuzz:
             self.failures.append(f"{status} {body[:500]!r} to {shown}")
         is_over = status in (401, 403) and re.search(rb'"(session_\w+|certificate_revoked)"', body)
         if ((method, path) in ENDING and status < 300 or is_over) and (kind, name) != ("header", "Authorization"):
-            self.heal()
+            self.heal(is_erased=(method, path) == ("DELETE", "/me"))
 
-    def heal(self):
+    def heal(self, is_erased):
         """What the request ended is made anew: the device's certificate, the session."""
         world = self.world
+        # While the data of a user is erased, a sign-in of the same user is refused for a moment.
+        if is_erased:
+            world.user = world.new_user()
         world.device.reconnect()  # a revocation closes the connections
         if world.device.call("POST", "/nonces").status_code != 201:
             world.device = world.certify()

@@ -43,6 +43,9 @@ class World:
         accepted(device.certify(), 201)
         return device
 
+    def new_user(self):
+        return f"alice-{uuid.uuid4()}"
+
     def sign_in(self, device, user):
         return accepted(device.create_session(self.provider.identity_token(user, device.nonce())), 201)
 
@@ -57,7 +60,7 @@ class World:
     def renew(self):
         """A device with a verified user's session, after the one of before was ended, erased or revoked."""
         self.device = self.certify()
-        self.user = f"alice-{uuid.uuid4()}"
+        self.user = self.new_user()
         self.session = self.sign_in(self.device, self.user)
         token = self.session["session_token"]
         self.prove(self.device, token)
