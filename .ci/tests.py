@@ -249,13 +249,20 @@ def read(stage, seconds, processor):
             case "issueRecorded" if is_failure(payload.get("issue", {})):
                 failed.add(test)
                 said = " ".join(message["text"] for message in payload.get("messages", []))
-                words.append(f"{names.get(test, test)}: {said[:200]} … {said[-500:]}" if len(said) > 700 else said)
+                words.append(f"{names.get(test, test)}: {shortened(said)}")
     failures = sorted(names.get(test, str(test)) for test in failed)
     if not times and not began:
         failures.append("no test ran")
     return Result(
         stage, seconds, processor, len(times), failures, sorted(names[test] for test in began),
         [(spent, stage.name, names[test]) for test, spent in times.items()], words[:3])
+
+
+def shortened(said):
+    """What a failure said, in about 700 characters: of a script's output, the steps that failed between those that passed."""
+    steps = re.findall(r"(?:^|(?<= ))FAILED  .*(?:\n(?!passed|FAILED).*)*", said, re.MULTILINE)
+    return "\n".join(
+        f"{text[:200]} … {text[-500:]}" if len(text) > 700 else text for text in steps[:3] or [said])
 
 
 def is_failure(issue):

@@ -95,7 +95,9 @@ struct DeadlineRuleTests {
         case "py":
             let form =
                 /(?:timeout=|seconds=|monotonic\(\) \+ |\.join\(|\.settimeout\()([0-9]+(?:\.[0-9]+)?)(?=[,):\n]|$)/
-            seconds = text.matches(of: form).map(\.1)
+            // A client of httpx that is told no time waits five seconds.
+            let untold = /httpx\.(?:Async)?(Client)\((?![^\n]*timeout=)/
+            seconds = text.matches(of: form).map(\.1) + text.matches(of: untold).map(\.1)
         case "java":
             seconds = text.matches(of: /(?:get|await|waitFor)\(([0-9]+), TimeUnit\.SECONDS/).map(\.1)
         default:

@@ -38,7 +38,7 @@ def without_body(ends, chosen, device):
         equal(answer(connection)[0], got[0], f"GET after HEAD {path}")
         connection.close()
     for url in (chosen.public + "/openapi.json", chosen.client + "/nonce"):
-        with httpx.Client(http2=True, verify=tls(chosen, device), trust_env=False) as client:
+        with httpx.Client(http2=True, verify=tls(chosen, device), trust_env=False, timeout=TIMEOUT) as client:
             got, asked = client.get(url), client.head(url)
             equal((asked.http_version, asked.status_code, asked.content), ("HTTP/2", got.status_code, b""), url)
             equal(asked.headers["content-length"], got.headers["content-length"], f"the length of {url}")
@@ -74,7 +74,7 @@ def methods(ends, chosen, device):
         expect("ops" not in words[0] or "//" not in detail, detail)
         connection.close()
     # A method is any word over HTTP/2; none becomes a label of the metrics.
-    with httpx.Client(http2=True, verify=tls(chosen, device), trust_env=False) as client:
+    with httpx.Client(http2=True, verify=tls(chosen, device), trust_env=False, timeout=TIMEOUT) as client:
         for number in range(20):
             equal(client.request(f"WORD{number}", chosen.public + "/").status_code, 405, "an unknown method")
             equal(client.request(f"WORD{number}", chosen.public + "/nowhere").status_code, 404, "an unknown path")

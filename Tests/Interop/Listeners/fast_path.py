@@ -72,7 +72,7 @@ def main():
     while len(rounds) < 10 and max(rounds, default=0) < 18:
         rounds.append(first_requests(chosen, Ends(chosen, device)))
     expect(max(rounds) >= 18, f"of 20 first requests {rounds} by the fast path")
-    with httpx.Client(http2=True, verify=tls(chosen, device), trust_env=False) as client:
+    with httpx.Client(http2=True, verify=tls(chosen, device), trust_env=False, timeout=TIMEOUT) as client:
         fields = {"authorization": field.split(": ")[1]}
         # The fast path leaves a request that accepts a JWT to the routes, which ignore that here.
         routed_fields = fields | {"accept": "*/*, application/jwt"}

@@ -135,6 +135,13 @@ def refused_somehow(answer):
     return refused(answer, answer.status_code, answer.json()["code"])
 
 
+def lives(text, seconds, asked):
+    """Fails unless a time is so many seconds after the service answered, which was after the test asked. It may be rounded."""
+    least, most = (instant + datetime.timedelta(seconds=seconds) for instant in (asked, now()))
+    slack = datetime.timedelta(seconds=1)
+    expect(least - slack <= moment(text) <= most + slack, f"{text} is not {seconds} s after {asked} to {now()}")
+
+
 def whole_lines(path):
     """The lines of a file that somebody may be writing: the last one counts once it has its end."""
     return path.read_text().rpartition("\n")[0].splitlines()

@@ -110,7 +110,7 @@ def tls_versions(world):
     for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
         tls = context(world, device)
         tls.minimum_version = tls.maximum_version = version
-        with httpx.Client(verify=tls, trust_env=False) as client:
+        with httpx.Client(verify=tls, trust_env=False, timeout=TIMEOUT) as client:
             equal(client.post(world.client + "/nonces").status_code, 201, version.name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -130,9 +130,9 @@ def http2(world):
     """Both TLS listeners speak HTTP/2, and a session works over it."""
     device = world.device()
     session = world.log_in(device, world.user())
-    with httpx.Client(http2=True, verify=context(world), trust_env=False) as client:
+    with httpx.Client(http2=True, verify=context(world), trust_env=False, timeout=TIMEOUT) as client:
         equal(client.get(world.public + "/.well-known/countersign").http_version, "HTTP/2", "the public listener")
-    with httpx.Client(http2=True, verify=context(world, device), trust_env=False) as client:
+    with httpx.Client(http2=True, verify=context(world, device), trust_env=False, timeout=TIMEOUT) as client:
         for _ in range(3):
             answer = client.get(
                 world.client + "/sessions/current",
