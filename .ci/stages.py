@@ -17,6 +17,8 @@ class Stage:
     environment: dict = dataclasses.field(default_factory=dict)
     # A stage that never ends is ended after this many seconds: twice what the longest takes on a busy machine.
     limit: int = 1200
+    # Only for tests that start nothing and measure nothing.
+    parallel: bool = False
 
     def runs(self, test):
         return bool(re.search(self.filter, test)) and not (self.skip and re.search(self.skip, test))
@@ -98,9 +100,9 @@ SOAK = [
     Stage("wallets", "WalletPopulationTests", environment=SOAKING),
     Stage(
         "walletfuzz",
-        "MobileDocumentFuzzTests|SelectiveDisclosureTests/flips|InflateTests/flips|AppAttestTests/flips|AndroidKeyTests/flips|"
-        "MintedAttestationTests|WalletMutationTests",
-        environment=SOAKING),
+        "MobileDocumentFuzzTests|SelectiveDisclosureTests/flips|InflateTests/flips|MintedAttestationTests|WalletMutationTests",
+        environment=SOAKING, parallel=True),
+    Stage("attestfuzz", "AppAttestTests/flips|AndroidKeyTests/flips", environment=SOAKING, parallel=True),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
     # It builds all libraries of the SDK.
     Stage("sdk", "FirstAppTests"),

@@ -157,7 +157,7 @@ def run(stage, binary):
     environment["COUNTERSIGN_PYTHON"] = str(ROOT / ".venv" / "bin" / "python")
     environment["PYTHONFAULTHANDLER"] = "1"
     environment["TMPDIR"] = temporary()
-    arguments = [binary, "--testing-library", "swift-testing", "--no-parallel"]
+    arguments = [binary, "--testing-library", "swift-testing"] + ([] if stage.parallel else ["--no-parallel"])
     arguments += ["--event-stream-output-path", str(stage.events), "--event-stream-version", "0"]
     arguments += ["--filter", stage.filter] if stage.filter else []
     arguments += ["--skip", stage.skip] if stage.skip else []

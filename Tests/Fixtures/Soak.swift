@@ -7,4 +7,9 @@ package enum Soak {
 
     /// How often something is repeated in `make test`, and how often in `make soak`.
     package static func count(_ usual: Int, soak: Int) -> Int { isOn ? soak : usual }
+
+    /// Seeds of a test with random input. Each is a case of its own, so that a long test shows its progress.
+    package static func seeds(_ usual: Int, soak: Int) -> [UInt64] {
+        (1...max(count(usual, soak: soak), 1)).map(UInt64.init)
+    }
 }

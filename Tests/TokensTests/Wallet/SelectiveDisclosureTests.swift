@@ -179,12 +179,12 @@ struct SelectiveDisclosureTests {
         #expect(refusal(of: other) == .issuerSignature)
     }
 
-    @Test("is never accepted with a bit changed", arguments: 1...2)
+    @Test("is never accepted with a bit changed", arguments: Soak.seeds(2, soak: 100))
     func flips(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let text = Array(try CredentialMint(issuer).presentation().utf8)
         var accepted: [Int] = []
-        for _ in 0..<Soak.count(1_000, soak: 50_000) {
+        for _ in 0..<1_000 {
             var bytes = text
             let place = Int.random(in: text.indices, using: &random)
             bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
