@@ -105,6 +105,6 @@ SOAK = [
     Stage("attestfuzz", "AppAttestTests/flips|AndroidKeyTests/flips", environment=SOAKING, parallel=True),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
     # It builds all libraries of the SDK.
-    Stage("sdk", "FirstAppTests"),
+    Stage("sdk", "FirstAppTests", limit=3600),
     Stage("model", "CountersignTests[.]ModelTests", environment=SOAKING),
 ]

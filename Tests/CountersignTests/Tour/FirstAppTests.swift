@@ -75,7 +75,7 @@ struct FirstAppTests {
         // Not in the scratch directory, which may be in memory.
         let products = RunningService.root.appending(path: ".build/first-app").path
         let built = try await Command.run(
-            "swift", ["build", "--package-path", folder, "--scratch-path", products], seconds: 1_000)
+            "swift", ["build", "--package-path", folder, "--scratch-path", products], seconds: 3_000)
         try #require(built.status == 0, "\(built.output)\(built.errors)")
         try await Self.expectWalk("\(products)/debug/FirstApp")
         withExtendedLifetime(scratch) {}
