@@ -178,6 +178,9 @@ extension NumberingPlan {
         index.rows[code] != nil
     }
 
+    /// Whether a region has a plan. It is not parsed: a policy names regions, and each command reads the policies.
+    static func isKnown(region: String) -> Bool { index.codes[Substring(region)] != nil }
+
     /// The plan of a region; `nil` if the region has none.
     static func plan(region: String) -> NumberingPlan? {
         guard let code = index.codes[Substring(region)] else { return nil }

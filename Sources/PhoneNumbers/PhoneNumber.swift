@@ -84,7 +84,7 @@ package extension PhoneNumber {
     }
 
     /// Whether the numbering plan of a region (ISO 3166-1 alpha-2) is known here.
-    static func hasPlan(region: String) -> Bool { NumberingPlan.plan(region: region) != nil }
+    static func hasPlan(region: String) -> Bool { NumberingPlan.isKnown(region: region) }
 
     /// Whether a text is a `tel:` link (RFC 3966), which can be nothing but a number.
     static func isLink(_ text: String) -> Bool { PhoneNumberReader.isLink(text.unicodeScalars) }

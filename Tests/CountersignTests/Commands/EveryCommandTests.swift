@@ -148,6 +148,23 @@ struct EveryCommandTests {
         }
     }
 
+    @Test(
+        "is named whole where its help or an error begins",
+        arguments: [
+            ["provider", "key", "list", "--help"], ["status", "--json", "--help"], ["help", "status"],
+            ["status", "--nothing"], ["status", "word"], ["provider", "key", "list"],
+        ])
+    func wholeName(words: [String]) throws {
+        let error = #expect(throws: (any Error).self) {
+            var command = try CommandLineWords.parse(words)
+            try command.run()
+        }
+        let ending = CommandEnding(try #require(error), arguments: words)
+        let name = words.filter { !$0.hasPrefix("-") && !["help", "word"].contains($0) }.joined(separator: " ")
+        let page = ending.output + ending.stderr
+        #expect(page.lowercased().contains("usage: countersign \(name) "), "\(page)")
+    }
+
     @Test("has tables of 80 columns, and one JSON value of the same result")
     func tables() async throws {
         let installation = try await Installation()

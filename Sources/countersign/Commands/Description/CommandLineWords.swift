@@ -15,17 +15,28 @@ enum CommandLineWords {
                 "\(option) was given more than once: give it once, and run the command again for another value.",
                 exitCode: .usage)
         }
+        let (command, rest) = command(words)
+        // The parser describes each command of a tree before it reads a word, which took most of the time of a short
+        // command. A request for help is another type. Help and errors name the whole command line.
+        if command.configuration.subcommands.isEmpty, let parsed = try? command.parseAsRoot(Array(rest)),
+            type(of: parsed) == command
+        {
+            return parsed
+        }
         return try Countersign.parseAsRoot(words)
     }
 
-    /// The command that the first words name; the last group if they name none.
-    static func command(_ words: [String]) -> any ParsableCommand.Type {
+    /// The command that the first words name, or the last group if they name none, and the words that follow.
+    private static func command(_ words: [String]) -> (any ParsableCommand.Type, ArraySlice<String>) {
         var command: any ParsableCommand.Type = Countersign.self
-        for word in words {
-            guard let next = command.configuration.subcommands.first(where: { $0._commandName == word }) else { break }
+        var rest = words[...]
+        while let word = rest.first,
+            let next = command.configuration.subcommands.first(where: { $0._commandName == word })
+        {
             command = next
+            rest = rest.dropFirst()
         }
-        return command
+        return (command, rest)
     }
 
     /// The first option that is given twice and has one value; `nil` if there is none.
@@ -39,7 +50,7 @@ enum CommandLineWords {
         // The description takes a few milliseconds, so it is made only if something was repeated.
         guard !twice.isEmpty else { return nil }
         // A flag that is given twice means the same.
-        let options = CommandDescription(command(words))?.options ?? []
+        let options = CommandDescription(command(words).0)?.options ?? []
         let once = options.filter { !$0.isRepeating && $0.valueName != nil }.flatMap(\.names)
         return twice.first { once.contains(String($0)) }.map { "--\($0)" }
     }
