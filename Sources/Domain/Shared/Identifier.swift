@@ -60,8 +60,10 @@ package extension Identifier {
     func write(to buffer: UnsafeMutableRawBufferPointer) {
         func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
         withUnsafeBytes(of: uuid.uuid) { bytes in
-            var position = 0
-            for (index, byte) in bytes.enumerated() {
+            // Without optimisation, a loop over a range or a sequence takes most of the time of each id.
+            var (index, position) = (0, 0)
+            while index < bytes.count {
+                let byte = bytes[index]
                 if index == 4 || index == 6 || index == 8 || index == 10 {
                     buffer[position] = UInt8(ascii: "-")
                     position += 1
@@ -69,6 +71,7 @@ package extension Identifier {
                 buffer[position] = digit(byte >> 4)
                 buffer[position + 1] = digit(byte & 15)
                 position += 2
+                index += 1
             }
         }
     }
