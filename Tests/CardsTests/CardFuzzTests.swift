@@ -11,7 +11,7 @@ struct CardFuzzTests {
         var policy = CardPolicy()
         policy.barcodeKeys = [PublishedBarcode.californianKey]
         var (read, refused) = (0, 0)
-        let rounds = Soak.count(2_000, soak: 10_000)
+        let rounds = Soak.count(800, soak: 10_000)
         for round in 0..<rounds {
             let bytes = mutation.barcode()
             do throws(Refusal) {
