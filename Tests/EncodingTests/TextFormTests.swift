@@ -21,6 +21,33 @@ struct TextFormTests {
         }
     }
 
+    @Test("a PEM document has lines of 64 characters in the standard alphabet, and is parsed again")
+    func pem() throws {
+        for count in [1, 2, 3, 47, 48, 49, 95, 96, 97, 600] {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
+            let base64 = Array(Data(bytes).base64EncodedString())
+            let lines = stride(from: 0, to: base64.count, by: 64).map { String(base64[$0...].prefix(64)) + "\n" }
+            let text = PEM.encode(bytes, label: "X Y")
+            #expect(text == "-----BEGIN X Y-----\n" + lines.joined() + "-----END X Y-----\n")
+            let parsed = try PEM("before -- ---\n" + text + "after")
+            #expect(parsed.label == "X Y" && parsed.bytes == bytes)
+        }
+    }
+
+    @Test(
+        "a text with two PEM documents, a part of one or a private key is refused",
+        arguments: [
+            ("-----BEGIN A-----\nAAAA\n-----END A-----\n-----BEGIN A-----\nAAAA\n-----END A-----", PEM.Defect.notOne),
+            ("-----BEGIN A-----\nAAAA\n-----END B-----", .notOne), ("-----BEGIN A-----\nAAAA", .notOne),
+            ("-----BEGIN A\nAAAA\n-----END A-----", .notOne), ("-----END A-----\n-----BEGIN A-----\nAAAA", .notOne),
+            ("-----BEGIN A-----\n-----END A-----", .notOne), ("-----BEGIN A-----AA\u{301}AA-----END A-----", .notOne),
+            ("AAAA", .absent), ("EC PRIVATE KEY-----\u{301}", .privateKey),
+            (String(repeating: "-", count: PEM.maximumLength + 1), .tooLong),
+        ] as [(String, PEM.Defect)])
+    func brokenPEM(text: String, defect: PEM.Defect) {
+        #expect(throws: defect) { try PEM(text) }
+    }
+
     @Test("base58 keeps the zeros at the start, and has a bound")
     func base58() {
         for (text, bytes) in [

@@ -1,6 +1,3 @@
-import Foundation
-import SwiftASN1
-
 /// The one document of a text in the textual encoding of RFC 7468.
 ///
 /// Text before and after it is explanatory (§2) and ignored. Lines may have any length, because writers differ and §3
@@ -17,25 +14,28 @@ public struct PEM: Sendable, Equatable {
     ///   refused.
     public init(_ text: String, bareLabel: String? = nil) throws(Defect) {
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
+        let text = Array(text.utf8)
         // The search covers the whole text: a private key may have lost its line breaks on the way.
-        guard !text.contains("PRIVATE KEY-----") else { throw .privateKey }
-        let begins = text.ranges(of: "-----BEGIN ")
+        guard Self.places(of: "PRIVATE KEY-----", in: text[...]).isEmpty else { throw .privateKey }
+        let begins = Self.places(of: "-----BEGIN ", in: text[...])
         guard let begin = begins.first else {
-            guard let bareLabel, let bytes = Base64URL.decodeEitherAlphabet(text.utf8.filter { !Self.isSpace($0) }),
+            guard let bareLabel, let bytes = Base64URL.decodeEitherAlphabet(text.filter { !Self.isSpace($0) }),
                 !bytes.isEmpty
             else { throw .absent }
             (label, self.bytes) = (bareLabel, bytes)
             return
         }
         let rest = text[begin.upperBound...]
-        guard begins.count == 1, text.ranges(of: "-----END ").count == 1, let dashes = rest.firstRange(of: "-----"),
-            let end = rest.firstRange(of: "-----END \(rest[..<dashes.lowerBound])-----"),
+        guard begins.count == 1, Self.places(of: "-----END ", in: text[...]).count == 1,
+            let dashes = Self.places(of: "-----", in: rest).first
+        else { throw .notOne }
+        let label = String(decoding: rest[..<dashes.lowerBound], as: UTF8.self)
+        guard let end = Self.places(of: "-----END \(label)-----", in: rest).first,
             dashes.upperBound <= end.lowerBound
         else { throw .notOne }
-        let base64 = rest[dashes.upperBound..<end.lowerBound].utf8.filter { !Self.isSpace($0) }
+        let base64 = rest[dashes.upperBound..<end.lowerBound].filter { !Self.isSpace($0) }
         guard let bytes = Base64URL.decodeEitherAlphabet(base64), !bytes.isEmpty else { throw .notOne }
-        label = String(rest[..<dashes.lowerBound])
-        self.bytes = bytes
+        (self.label, self.bytes) = (label, bytes)
     }
 }
 
@@ -57,7 +57,48 @@ public extension PEM {
 
     /// Encodes a document; it ends with a line feed, so that documents can be concatenated.
     static func encode(_ bytes: [UInt8], label: String) -> String {
-        PEMDocument(type: label, derBytes: bytes).pemString + "\n"
+        var base64: [UInt8] = []
+        Base64URL.append(bytes, to: &base64)
+        base64 += [UInt8](repeating: UInt8(ascii: "="), count: (4 - base64.count % 4) % 4)
+        var text = Array("-----BEGIN \(label)-----\n".utf8)
+        text.reserveCapacity(2 * text.count + base64.count + base64.count / lineLength + 1)
+        for start in stride(from: 0, to: base64.count, by: lineLength) {
+            for character in base64[start..<min(start + lineLength, base64.count)] {
+                text.append(standard(character))
+            }
+            text.append(UInt8(ascii: "\n"))
+        }
+        text += Array("-----END \(label)-----\n".utf8)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The length of a line of base64 (RFC 7468 §2).
+    private static let lineLength = 64
+
+    /// A character of base64url in the standard alphabet.
+    private static func standard(_ character: UInt8) -> UInt8 {
+        switch character {
+        case UInt8(ascii: "-"): UInt8(ascii: "+")
+        case UInt8(ascii: "_"): UInt8(ascii: "/")
+        default: character
+        }
+    }
+
+    /// The places of a word in a text, by bytes: a search by characters takes ten times as long.
+    private static func places(of word: String, in text: ArraySlice<UInt8>) -> [Range<Int>] {
+        let word = Array(word.utf8)
+        guard let first = word.first else { return [] }
+        var (places, rest): ([Range<Int>], ArraySlice<UInt8>) = ([], text)
+        while let start = rest.firstIndex(of: first) {
+            rest = rest[start...]
+            if rest.starts(with: word) {
+                places.append(start..<start + word.count)
+                rest = rest.dropFirst(word.count)
+            } else {
+                rest = rest.dropFirst()
+            }
+        }
+        return places
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool {
