@@ -39,6 +39,9 @@ struct SQLiteFile {
             try self.enableWriteAheadLog(connection)
             // A page that changes often is copied into the file once in 32 MiB instead of once in four.
             try connection.perform("PRAGMA wal_autocheckpoint = 8192")
+            // A writer's savepoint keeps the former pages in memory, and not in a file elsewhere. Beyond 64 KiB SQLite would
+            // write each page that a batch changes to that file.
+            try connection.perform("PRAGMA temp_store = MEMORY")
             // A log that grew because of a reader is truncated when it restarts.
             try connection.perform("PRAGMA journal_size_limit = \(Self.logBound)")
             // Set last and read back, because other settings might lower it: an acknowledged write survives a power

@@ -17,12 +17,12 @@ import Testing
         "The settings that the guarantees rest on are in force",
         arguments: [
             ("synchronous", 2), ("journal_mode", "wal"), ("foreign_keys", 1), ("trusted_schema", 0),
-            ("cell_size_check", 1), ("secure_delete", 1),
+            ("cell_size_check", 1), ("secure_delete", 1), ("temp_store", 2),
         ] as [(String, Value)])
     func settings(name: String, expected: Value) async throws {
         try await withStore(.sqlite) { store async throws in
             #expect(try await store.write { try $0.first("PRAGMA \(name)")?.value(0) } == expected)
-            guard name != "synchronous" else { return }
+            guard !["synchronous", "temp_store"].contains(name) else { return }
             #expect(try await store.read { try $0.first("PRAGMA \(name)")?.value(0) } == expected)
         }
     }
