@@ -1,3 +1,4 @@
+import Crypto
 import Domain
 import Fixtures
 import Foundation
@@ -33,6 +34,15 @@ struct CertificateTests {
 
         let parsed = try Certificate(derEncoded: certificate.der)
         #expect(parsed.version == .v3)
+        var again = DER.Serializer()
+        try again.serialize(parsed)
+        #expect(again.serializedBytes == certificate.der)
+        #expect(parsed.issuer == authority.authority.certificate.subject)
+        #expect(parsed.publicKey == Certificate.PublicKey(device.key.publicKey))
+        #expect(
+            try parsed.extensions.subjectKeyIdentifier?.keyIdentifier
+                == CertificateProfile.subjectKeyIdentifier(of: parsed.publicKey.subjectPublicKeyInfoBytes).keyIdentifier
+        )
         #expect(try parsed.subject == DistinguishedName { CommonName(device.deviceID.description) })
         #expect(parsed.extensions.filter(\.critical).map(\.oid) == [[2, 5, 29, 15], [2, 5, 29, 19]])
         #expect(

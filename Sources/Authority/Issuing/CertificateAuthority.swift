@@ -20,6 +20,8 @@ package struct CertificateAuthority: Sendable {
     let signingKey: SigningKey
     /// The authority's subject key identifier, which becomes the authority key identifier of what it signs.
     let keyIdentifier: ArraySlice<UInt8>
+    /// The authority's name in DER.
+    private let name: [UInt8]
     private let profile: CertificateProfile
 
     /// Seconds by which a certificate's validity starts before its issuance, for devices with slow clocks.
@@ -36,8 +38,12 @@ package struct CertificateAuthority: Sendable {
         else { throw AuthorityError.keyMismatch }
         keyIdentifier =
             try certificate.extensions.subjectKeyIdentifier?.keyIdentifier
-            ?? CertificateProfile.subjectKeyIdentifier(of: certificate.publicKey).keyIdentifier
+            ?? CertificateProfile.subjectKeyIdentifier(of: certificate.publicKey.subjectPublicKeyInfoBytes)
+            .keyIdentifier
         profile = try CertificateProfile(authorityKeyIdentifier: keyIdentifier)
+        var serializer = DER.Serializer()
+        try serializer.serialize(certificate.subject)
+        name = serializer.serializedBytes
         notAfter = certificate.notValidAfter
         id = Digest256.of(signingKey.subjectPublicKeyInfo)
         self.certificate = certificate
@@ -80,11 +86,10 @@ package extension CertificateAuthority {
         revocationListURL: String, policyOID: String?
     ) throws -> IssuedCertificate {
         let extensions = try profile.device(
-            key: key.certificateKey, revocationListURL: revocationListURL, policyOID: policyOID)
-        let certificate = try sign(
-            key.certificateKey, commonName: deviceID.description, extensions: extensions, serial: serial, now: now,
-            validity: validity)
-        return try IssuedCertificate(certificate, keyHash: key.keyHash)
+            key: key.subjectPublicKeyInfo, revocationListURL: revocationListURL, policyOID: policyOID)
+        return try sign(
+            key.subjectPublicKeyInfo, keyHash: key.keyHash, commonName: deviceID.description, extensions: extensions,
+            serial: serial, now: now, validity: validity)
     }
 
     /// Certifies a key of the service itself as a TLS server.
@@ -101,12 +106,10 @@ package extension CertificateAuthority {
     ) throws -> IssuedCertificate {
         let names = try hosts.map { try ServerName($0).generalName }
         guard let commonName = hosts.first else { throw AuthorityError.invalidName("") }
-        let certificate = try sign(
-            key.privateKey.publicKey, commonName: String(commonName.prefix(64)),
-            extensions: try profile.server(key: key.privateKey.publicKey, names: names), serial: serial, now: now,
-            validity: validity)
-        return try IssuedCertificate(
-            certificate, keyHash: Array(SHA256.hash(data: key.subjectPublicKeyInfo)))
+        let key = key.subjectPublicKeyInfo
+        return try sign(
+            key, keyHash: Array(SHA256.hash(data: key)), commonName: String(commonName.prefix(64)),
+            extensions: try profile.server(key: key, names: names), serial: serial, now: now, validity: validity)
     }
 
     /// Certifies an administrator's key, only for authentication as a TLS client.
@@ -122,28 +125,53 @@ package extension CertificateAuthority {
         _ key: DevicePublicKey, name: String, serial: [UInt8], now: Date, validity: Int
     ) throws -> IssuedCertificate {
         guard (1...64).contains(name.utf8.count) else { throw AuthorityError.invalidName(name) }
-        let certificate = try sign(
-            key.certificateKey, commonName: name, extensions: try profile.administrator(key: key.certificateKey),
+        let info = key.subjectPublicKeyInfo
+        return try sign(
+            info, keyHash: key.keyHash, commonName: name, extensions: try profile.administrator(key: info),
             serial: serial, now: now, validity: validity)
-        return try IssuedCertificate(certificate, keyHash: key.keyHash)
     }
 
+    /// Signs a certificate. It is written from encoded parts: composed by the library it took as long as its signature
+    /// twice over.
     private func sign(
-        _ key: Certificate.PublicKey, commonName: String, extensions: Certificate.Extensions, serial: [UInt8],
-        now: Date,
-        validity: Int
-    ) throws -> Certificate {
+        _ subjectPublicKeyInfo: [UInt8], keyHash: [UInt8], commonName: String, extensions: [UInt8], serial: [UInt8],
+        now: Date, validity: Int
+    ) throws -> IssuedCertificate {
         guard now >= certificate.notValidBefore, now < notAfter, validity > 0 else {
             throw AuthorityError.authorityExpired
         }
         let now = CertificateTime(now).date
-        return try Certificate(
-            version: .v3, serialNumber: try SerialNumber.make(serial), publicKey: key,
-            notValidBefore: max(certificate.notValidBefore, now - TimeInterval(Self.backdating)),
-            notValidAfter: min(notAfter, now + TimeInterval(validity)), issuer: certificate.subject,
-            subject: try DistinguishedName { CommonName(commonName) },
-            signatureAlgorithm: signingKey.signatureAlgorithm, extensions: extensions,
-            issuerPrivateKey: signingKey.privateKey)
+        let number = try SerialNumber.make(serial)
+        let period = (
+            from: CertificateTime(max(certificate.notValidBefore, now - TimeInterval(Self.backdating))),
+            to: CertificateTime(min(notAfter, now + TimeInterval(validity)))
+        )
+        var document = DER.Serializer()
+        try document.appendConstructedNode(identifier: .sequence) { coder in
+            // RFC 5280 §4.1: version 3, then the fields in their order.
+            coder.serializeRawBytes([0xA0, 0x03, 0x02, 0x01, 0x02])
+            try coder.serialize(number.bytes)
+            coder.serializeRawBytes(signingKey.algorithmIdentifier)
+            coder.serializeRawBytes(name)
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(period.from)
+                try coder.serialize(period.to)
+            }
+            try coder.serialize(try DistinguishedName { CommonName(commonName) })
+            coder.serializeRawBytes(subjectPublicKeyInfo)
+            coder.serializeRawBytes(extensions)
+        }
+        let toBeSigned = document.serializedBytes
+        let signature = try signingKey.sign(toBeSigned)
+        var signed = DER.Serializer()
+        try signed.appendConstructedNode(identifier: .sequence) { coder in
+            coder.serializeRawBytes(toBeSigned)
+            coder.serializeRawBytes(signingKey.algorithmIdentifier)
+            try coder.serialize(ASN1BitString(bytes: signature[...]))
+        }
+        return IssuedCertificate(
+            signed.serializedBytes, serial: number, notBefore: period.from.date, notAfter: period.to.date,
+            keyHash: keyHash)
     }
 
     /// The validity of a root: 20 years of 365.25 days, in seconds.

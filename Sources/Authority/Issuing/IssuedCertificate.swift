@@ -17,14 +17,12 @@ package struct IssuedCertificate: Sendable, Equatable {
     /// SHA-256 of the certified key's SubjectPublicKeyInfo.
     package let keyHash: [UInt8]
 
-    init(_ certificate: Certificate, keyHash: [UInt8]) throws {
-        var serializer = DER.Serializer()
-        try serializer.serialize(certificate)
-        der = serializer.serializedBytes
+    init(_ der: [UInt8], serial: Certificate.SerialNumber, notBefore: Date, notAfter: Date, keyHash: [UInt8]) {
+        self.der = der
         thumbprint = Array(SHA256.hash(data: der))
-        serial = SerialNumber.hexadecimal(certificate.serialNumber)
-        notBefore = certificate.notValidBefore
-        notAfter = certificate.notValidAfter
+        self.serial = SerialNumber.hexadecimal(serial)
+        self.notBefore = notBefore
+        self.notAfter = notAfter
         self.keyHash = keyHash
     }
 }
