@@ -25,8 +25,9 @@ final class TLSListenerChannel: ServerChildChannel {
     }
 
     struct Value: ServerChildChannelValue {
-        let negotiated: EventLoopFuture<Negotiated>
-        let peer: EventLoopFuture<Peer>
+        /// The end of the handshake. It is one future, since each that a task waits for takes a turn of the event loop
+        /// and a wake-up of a thread.
+        let opened: EventLoopFuture<(Negotiated, Peer)>
         let channel: any Channel
         let established: EstablishedConnection
     }
@@ -80,8 +81,8 @@ final class TLSListenerChannel: ServerChildChannel {
             peer.fail(ChannelError.eof)
             return channel.eventLoop.makeSucceededFuture(
                 Value(
-                    negotiated: channel.eventLoop.makeFailedFuture(ChannelError.eof), peer: peer.futureResult,
-                    channel: channel, established: EstablishedConnection(requestIDs: face.newRequestIDs())))
+                    opened: channel.eventLoop.makeFailedFuture(ChannelError.eof), channel: channel,
+                    established: EstablishedConnection(requestIDs: face.newRequestIDs())))
         }
         let established = EstablishedConnection(requestIDs: face.newRequestIDs())
         return channel.eventLoop.makeCompletedFuture { [self] in
@@ -106,7 +107,7 @@ final class TLSListenerChannel: ServerChildChannel {
             }
             try operations.addHandler(negotiation)
             return Value(
-                negotiated: negotiation.protocolNegotiationResult, peer: peer.futureResult, channel: channel,
+                opened: negotiation.protocolNegotiationResult.and(peer.futureResult), channel: channel,
                 established: established)
         }
     }
@@ -162,9 +163,9 @@ final class TLSListenerChannel: ServerChildChannel {
     func handle(value: Value, logger: Logger) async {
         defer { if let connection = value.established.value { clients?.connections.remove(connection) } }
         do {
-            try await value.channel.setOption(.autoRead, value: true).get()
-            let protocolChannel = try await value.negotiated.get()
-            let peer = try await value.peer.get()
+            // A channel that refuses it is closed, and then its handshake fails.
+            _ = value.channel.setOption(.autoRead, value: true)
+            let (protocolChannel, peer) = try await value.opened.get()
             let connection = value.established.value
             if let connection, let clients {
                 // A separate task: this one would keep the memory of everything it calls.
