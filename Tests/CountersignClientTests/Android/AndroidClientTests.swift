@@ -11,10 +11,10 @@ struct AndroidClientTests {
 
     /// The classes of tests, below the folder of tests.
     private static let suites = [
-        "api.ArticleTest", "api.ConventionTest", "live.CertificateRenewalTest", "live.LostAnswerTest",
-        "live.OutageTest", "live.PresenceTest", "live.RenewalTest", "live.StreamTest", "live.WalletTest",
-        "live.WholeFlowTest", "storage.AndroidStoreTest",
-        "storage.CrashTest", "storage.FileStorageTest", "storage.FullDiskTest", "storage.InterruptTest",
+        "api.ArticleTest", "api.ConventionTest", "live.AttestationTest", "live.CertificateRenewalTest",
+        "live.LostAnswerTest", "live.OutageTest", "live.PresenceTest", "live.RenewalTest", "live.StreamTest",
+        "live.WalletTest", "live.WholeFlowTest", "storage.AndroidStoreTest", "storage.CrashTest",
+        "storage.FileStorageTest", "storage.FullDiskTest", "storage.InterruptTest",
     ]
     /// Those that also run over HTTP/1.1 each time. The soak runs all of `live` over it.
     private static let overOlderHTTP = ["live.LostAnswerTest", "live.RenewalTest", "live.WholeFlowTest"]

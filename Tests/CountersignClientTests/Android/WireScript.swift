@@ -2,22 +2,35 @@ import CountersignClient
 import Fixtures
 import Foundation
 import HTTPTypes
+import Testing
 
 /// The same calls as those of `WireScript.java`, against a recorder.
 struct WireScript {
     private static let id = UUID(uuidString: "22222222-2222-4222-8222-222222222222") ?? UUID()
     private static let other = UUID(uuidString: "33333333-3333-4333-8333-333333333333") ?? UUID()
     let client: Countersign
+    /// Another device, of which the platform attests the key.
+    private let attested: Countersign
+    private let attestedKeys: FileKeys
 
     init(publicURL: URL, clientURL: URL, authority: String, place: ScratchDirectory) {
+        let service = Service(
+            publicURL: publicURL, clientURL: clientURL, pins: [], roots: .pem(authority), appID: Self.other)
+        attestedKeys = FileKeys(directory: URL(filePath: place.file("attested-keys")))
+        attested = Countersign(
+            service, keys: attestedKeys, store: FileStore(file: URL(filePath: place.file("attested.json"))))
         client = Countersign(
-            Service(publicURL: publicURL, clientURL: clientURL, pins: [], roots: .pem(authority), appID: Self.other),
-            keys: FileKeys(directory: URL(filePath: place.file("keys"))),
+            service, keys: FileKeys(directory: URL(filePath: place.file("keys"))),
             store: FileStore(file: URL(filePath: place.file("secret.json"))),
             presence: Presence(keys: FileKeys(directory: URL(filePath: place.file("presence"))), method: "pin"))
     }
 
     func run() async throws {
+        try await attested.certify(
+            attestedBy: .androidKey { [attestedKeys] name, _ in
+                _ = try attestedKeys.make(name)
+                return [Data([1, 2, 3]), Data([255])]
+            })
         try await client.certify(.enrolmentToken("enrolment"))
         try await client.signIn { nonce in "identity-token of \(nonce.value)" }
         _ = try await client.resume()
@@ -38,6 +51,13 @@ struct WireScript {
         _ = try await client.card.submit(.aamva("@\n\u{1e}\rANSI"))
         _ = try await client.card.submit(.mrz(["P<UTO", "L898902C3"]))
         _ = try await client.card.result(Self.id)
+        _ = try await client.card.present(.over18, origin: "https://app.example") { requests in
+            WalletResponse(name: requests.first?.name ?? "", response: "jwe")
+        }
+        let link = try #require(URL(string: "https://app.example/wallet"))
+        _ = try await client.card.present(.over18, returningTo: link) { _ in
+            try #require(URL(string: "https://app.example/wallet#response_code=code"))
+        }
         _ = try await client.profile()
         _ = try await client.setMessageStorage(.untilDelivered)
         try await client.streams.setPresence(.hidden)

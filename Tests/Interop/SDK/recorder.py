@@ -30,6 +30,7 @@ PAGE = {"events": [], "more": False, "last_sequence": 0}
 ANSWERS = [
     ("POST /certificates/renewal|POST /certificates", 201, {"device_id": ID, "serial": "01", "not_after": LATER,
                                                            "renew_after": LATER, "certificate": "CERTIFICATE"}),
+    ("POST /attestation-challenges", 201, {"challenge": "challenge", "expires_at": LATER}),
     ("POST /nonces", 201, {"nonce": "nonce", "expires_at": LATER}),
     ("POST /sessions/resume", 200, SESSION),
     ("POST /sessions", 201, SESSION),
@@ -38,6 +39,10 @@ ANSWERS = [
     ("(GET|PATCH) /me", 200, PROFILE),
     ("POST /phone-verifications/.*/check", 200, {"assurance": "phone"}),
     ("POST /phone-verifications.*", 202, PHONE),
+    ("POST /identity-cards/presentations", 201, {
+        "id": ID, "expires_at": LATER, "requests": [{"protocol": "openid4vp-v1-signed", "data": {"request": "a.b.c"}}],
+        "url": "openid4vp://?client_id=x509_hash%3Aabc&request_uri=https%3A%2F%2Fexample.com"}),
+    ("POST /identity-cards/presentations/.*", 201, {"id": ID, "age_over_18": True}),
     ("(GET|POST) /identity-cards.*", 201, CARD),
     ("GET /authorizations", 200, {"authorizations": []}),
     ("POST /authorizations/.*/block", 204, None),

@@ -5,12 +5,15 @@ import org.countersign.client.Request
 import org.countersign.client.Service
 import org.countersign.client.State
 import org.countersign.client.proof.Card
+import org.countersign.client.proof.WalletClaim
 import org.countersign.client.store.FileKeys
 import org.countersign.client.store.FileStore
 import org.countersign.client.streams.NewMessage
 import org.countersign.client.user.Proof
 import java.io.File
+import java.net.URI
 import java.util.UUID
+import java.util.concurrent.CompletableFuture
 
 /** Calls of the library as an app in Kotlin makes them. It is compiled, with warnings as errors, and not run. */
 class App(folder: File, private val identityToken: (String) -> String) {
@@ -43,6 +46,18 @@ class App(folder: File, private val identityToken: (String) -> String) {
                 else -> if (failure.code() == Problem.RATE_LIMITED) "wait ${failure.retryAfter()}" else "failed"
             }
         }
+    }
+
+    /** A device whose key the platform attests: the name and the challenge go in, the certificates come out. */
+    fun certify(attest: (String, ByteArray) -> List<ByteArray>): UUID =
+        countersign.certify { name, challenge -> attest(name, challenge) }.id()
+
+    /** A wallet by a call of the platform, and one by a link. */
+    fun isAdult(call: (String) -> CompletableFuture<String>, open: (URI) -> CompletableFuture<URI>): Boolean {
+        val card = countersign.card()
+        val called = card.present(WalletClaim.OVER_18, "https://app.example") { requests -> call(requests) }
+        val linked = card.present(WalletClaim.OVER_18, URI("https://app.example/wallet")) { link -> open(link) }
+        return called.isAgeReached && linked.isAgeReached
     }
 
     fun send(stream: UUID, text: String): Long =

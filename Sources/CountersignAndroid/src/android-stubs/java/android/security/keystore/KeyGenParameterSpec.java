@@ -5,9 +5,15 @@ import java.security.spec.AlgorithmParameterSpec;
 /** The part of Android's class that the library uses, for compiling without Android. */
 public final class KeyGenParameterSpec implements AlgorithmParameterSpec {
     private final String alias;
+    private final byte[] attestationChallenge;
 
-    private KeyGenParameterSpec(String alias) {
+    private KeyGenParameterSpec(String alias, byte[] attestationChallenge) {
         this.alias = alias;
+        this.attestationChallenge = attestationChallenge;
+    }
+
+    public byte[] getAttestationChallenge() {
+        return attestationChallenge;
     }
 
     public String getKeystoreAlias() {
@@ -16,6 +22,7 @@ public final class KeyGenParameterSpec implements AlgorithmParameterSpec {
 
     public static final class Builder {
         private final String alias;
+        private byte[] attestationChallenge;
 
         public Builder(String alias, int purposes) {
             this.alias = alias;
@@ -46,6 +53,7 @@ public final class KeyGenParameterSpec implements AlgorithmParameterSpec {
         }
 
         public Builder setAttestationChallenge(byte[] challenge) {
+            attestationChallenge = challenge;
             return this;
         }
 
@@ -54,7 +62,7 @@ public final class KeyGenParameterSpec implements AlgorithmParameterSpec {
         }
 
         public KeyGenParameterSpec build() {
-            return new KeyGenParameterSpec(alias);
+            return new KeyGenParameterSpec(alias, attestationChallenge);
         }
     }
 }

@@ -12,6 +12,7 @@ import org.countersign.client.permissions.Permissions;
 import org.countersign.client.proof.CardProof;
 import org.countersign.client.proof.PhoneProof;
 import org.countersign.client.store.DeviceKeys;
+import org.countersign.client.store.KeyAttestor;
 import org.countersign.client.store.Presence;
 import org.countersign.client.store.SecretStore;
 import org.countersign.client.streams.Streams;
@@ -61,11 +62,30 @@ public final class Countersign implements Closeable {
      * @throws CountersignException {@link Problem#INVALID_CSR} with reason {@code gate} for a missing or refused proof
      */
     public Device certify(Proof proof) throws CountersignException {
-        return client.certification.certify(proof);
+        return client.certification.certify(proof, null);
     }
 
     public CompletableFuture<Device> certifyAsync(Proof proof) {
         return client.async(() -> certify(proof));
+    }
+
+    /**
+     * Certifies the device's key with an attestation, unless the device is certified already. The certificate renews by
+     * itself.
+     *
+     * <p>Some devices never attest. If the service accepts another proof from them, call {@link #certify(Proof)} after
+     * this, once.
+     *
+     * @param attestor makes the key: the client's {@code AndroidKeystoreKeys}, or a call of the app
+     * @throws CountersignException {@link CountersignException.Kind#UNATTESTED} if the platform fails; {@link
+     *     Problem#INVALID_CSR} with reason {@code gate} for a refused attestation
+     */
+    public Device certify(KeyAttestor attestor) throws CountersignException {
+        return client.certification.certify(Proof.none(), attestor);
+    }
+
+    public CompletableFuture<Device> certifyAsync(KeyAttestor attestor) {
+        return client.async(() -> certify(attestor));
     }
 
     /**

@@ -35,6 +35,11 @@ public final class CountersignException extends IOException {
         PROVIDER,
         /** The wallet presented nothing: the cause is the error of the app's call, or of its user. */
         WALLET,
+        /**
+         * The platform did not attest the key: the last cause is the error of the app's attestor. Some devices never
+         * attest.
+         */
+        UNATTESTED,
         /** The provider's clock is wrong: see {@link #clockOffset()}. */
         PROVIDER_CLOCK_WRONG,
         /** The identity token was for another user than the session's. The session has ended. */

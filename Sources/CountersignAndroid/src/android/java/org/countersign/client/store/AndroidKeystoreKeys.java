@@ -29,11 +29,10 @@ import org.countersign.client.CountersignException;
  *
  * <p>This file was compiled against stubs of Android's classes. It was not run on a device.
  */
-public final class AndroidKeystoreKeys implements DeviceKeys {
+public final class AndroidKeystoreKeys implements DeviceKeys, KeyAttestor {
     private static final String PROVIDER = "AndroidKeyStore";
     private final String prefix;
     private final @Nullable UserPrompt prompt;
-    private final @Nullable byte[] attestationChallenge;
 
     /** Asks the user before a signature, for example with {@code BiometricPrompt}. */
     public interface UserPrompt {
@@ -48,52 +47,64 @@ public final class AndroidKeystoreKeys implements DeviceKeys {
 
     /** Keys of this app that sign without asking the user. */
     public AndroidKeystoreKeys() {
-        this("countersign", null, null);
+        this("countersign", null);
     }
 
-    private AndroidKeystoreKeys(String label, @Nullable UserPrompt prompt, @Nullable byte[] attestationChallenge) {
+    private AndroidKeystoreKeys(String label, @Nullable UserPrompt prompt) {
         prefix = label + "/";
         this.prompt = prompt;
-        this.attestationChallenge = attestationChallenge;
     }
 
     /** Keys that ask the user before each signature, for {@link Presence}. */
     public static AndroidKeystoreKeys askingUser(UserPrompt prompt) {
-        return new AndroidKeystoreKeys("countersign-presence", prompt, null);
-    }
-
-    /**
-     * The same keys, of which the next ones are attested by the hardware.
-     *
-     * @param challenge a text of the verifier, which the attestation contains
-     */
-    public AndroidKeystoreKeys attested(byte[] challenge) {
-        return new AndroidKeystoreKeys(prefix.substring(0, prefix.length() - 1), prompt, challenge.clone());
+        return new AndroidKeystoreKeys("countersign-presence", prompt);
     }
 
     @Override
     public PublicKey make(String name) throws CountersignException {
+        return make(name, null);
+    }
+
+    /**
+     * Makes a key that the hardware attests.
+     *
+     * @return the certificates by which the hardware attests it, the key's own first (DER)
+     */
+    @Override
+    public List<byte[]> attest(String keyName, byte[] challenge) throws CountersignException {
+        make(keyName, challenge);
         try {
-            if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.P) {
-                try {
-                    return generate(specification(name).setIsStrongBoxBacked(true).build());
-                } catch (StrongBoxUnavailableException none) {
-                    // The device has no such hardware, or it is full.
-                }
-            }
-            return generate(specification(name).build());
+            Certificate[] chain = store().getCertificateChain(prefix + keyName);
+            List<byte[]> found = new ArrayList<>();
+            for (Certificate one : chain == null ? new Certificate[0] : chain) found.add(one.getEncoded());
+            return found;
         } catch (GeneralSecurityException | ProviderException failure) {
             throw failure(failure);
         }
     }
 
-    private KeyGenParameterSpec.Builder specification(String name) {
+    private PublicKey make(String name, @Nullable byte[] challenge) throws CountersignException {
+        try {
+            if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.P) {
+                try {
+                    return generate(specification(name, challenge).setIsStrongBoxBacked(true).build());
+                } catch (StrongBoxUnavailableException none) {
+                    // The device has no such hardware, or it is full.
+                }
+            }
+            return generate(specification(name, challenge).build());
+        } catch (GeneralSecurityException | ProviderException failure) {
+            throw failure(failure);
+        }
+    }
+
+    private KeyGenParameterSpec.Builder specification(String name, @Nullable byte[] challenge) {
         KeyGenParameterSpec.Builder builder = new KeyGenParameterSpec.Builder(prefix + name, KeyProperties.PURPOSE_SIGN)
             .setAlgorithmParameterSpec(new ECGenParameterSpec("secp256r1"))
             // Android's TLS hashes a handshake itself, and lets the key sign the digest.
             .setDigests(KeyProperties.DIGEST_SHA256, KeyProperties.DIGEST_NONE);
         if (prompt != null) builder.setUserAuthenticationRequired(true);
-        if (attestationChallenge != null) builder.setAttestationChallenge(attestationChallenge);
+        if (challenge != null) builder.setAttestationChallenge(challenge);
         return builder;
     }
 
@@ -146,21 +157,6 @@ public final class AndroidKeystoreKeys implements DeviceKeys {
                 throw CountersignException.interrupted((InterruptedException) failure);
             }
             throw CountersignException.storage(StorageFailure.NOT_PRESENT, failure);
-        }
-    }
-
-    /**
-     * The certificates by which the hardware attests a key, the key's own first (DER). Empty if there is no key of this
-     * name.
-     */
-    public List<byte[]> attestationChain(String name) throws CountersignException {
-        try {
-            Certificate[] chain = store().getCertificateChain(prefix + name);
-            List<byte[]> found = new ArrayList<>();
-            for (Certificate one : chain == null ? new Certificate[0] : chain) found.add(one.getEncoded());
-            return found;
-        } catch (GeneralSecurityException | ProviderException failure) {
-            throw failure(failure);
         }
     }
 

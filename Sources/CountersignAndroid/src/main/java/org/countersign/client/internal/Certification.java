@@ -1,5 +1,6 @@
 package org.countersign.client.internal;
 
+import java.security.PublicKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -15,6 +16,8 @@ import org.countersign.client.internal.wire.DeviceToken;
 import org.countersign.client.internal.wire.HttpCall;
 import org.countersign.client.internal.wire.Json;
 import org.countersign.client.internal.work.Flight;
+import org.countersign.client.store.KeyAttestor;
+import org.countersign.client.store.StorageFailure;
 import org.countersign.client.user.Device;
 import org.countersign.client.user.Proof;
 
@@ -34,7 +37,7 @@ public final class Certification {
     }
 
     /** Certifies the device, unless it is certified already. */
-    public Device certify(Proof proof) throws CountersignException {
+    public Device certify(Proof proof, @Nullable KeyAttestor attestor) throws CountersignException {
         client.load();
         Flight<Device> flight;
         synchronized (client.lock) {
@@ -43,7 +46,7 @@ public final class Certification {
             if (certifying == null) {
                 Flight<Device> started = new Flight<>();
                 certifying = started;
-                client.flights.execute(() -> started.run(() -> certification(proof), () -> {
+                client.flights.execute(() -> started.run(() -> certification(proof, attestor), () -> {
                     synchronized (client.lock) {
                         certifying = null;
                     }
@@ -54,23 +57,24 @@ public final class Certification {
         return flight.await();
     }
 
-    private Device certification(Proof proof) throws CountersignException {
+    private Device certification(Proof proof, @Nullable KeyAttestor attestor) throws CountersignException {
+        boolean isAgain = client.record().pending != null;
         try {
-            return certifyOnce(proof);
+            return certifyOnce(proof, attestor);
         } catch (CountersignException failure) {
-            // The key is from an earlier attempt, with a response that was lost long ago.
-            boolean isOld = Problem.INVALID_CSR.equals(failure.code()) && !"gate".equals(failure.reason())
-                && client.record().pending != null;
+            // The key or the challenge is from an earlier attempt, with a response that was lost long ago.
+            boolean mayBeOld = !"gate".equals(failure.reason()) || attestor != null && isAgain;
+            boolean isOld = Problem.INVALID_CSR.equals(failure.code()) && mayBeOld && client.record().pending != null;
             if (!isOld) throw failure;
             synchronized (client.lock) {
                 client.keep(client.record.with((Record.Pending) null));
             }
-            return certifyOnce(proof);
+            return certifyOnce(proof, attestor);
         }
     }
 
-    private Device certifyOnce(Proof proof) throws CountersignException {
-        Record.Pending pending = pendingRequest();
+    private Device certifyOnce(Proof proof, @Nullable KeyAttestor attestor) throws CountersignException {
+        Record.Pending pending = pendingRequest(attestor);
         Record.CertifiedKey certified = issue(pending, proof);
         client.keep(new Record(null, certified, null));
         client.exchanges.replaceIdentity();
@@ -89,23 +93,46 @@ public final class Certification {
     }
 
     /** The request to send: the previous one, if the service still repeats its response, or one with another key. */
-    private Record.Pending pendingRequest() throws CountersignException {
+    private Record.Pending pendingRequest(@Nullable KeyAttestor attestor) throws CountersignException {
         Record.Pending former = client.record().pending;
         if (former != null) {
             long age = Duration.between(former.madeAt, client.time.clock.instant()).getSeconds();
             boolean hasPresence = former.presenceKeyName != null;
-            if (age >= 0 && age < REPEATED_SECONDS && hasPresence == (client.presence != null)) return former;
+            boolean isAlike = hasPresence == (client.presence != null)
+                && (former.attestation != null) == (attestor != null);
+            if (age >= 0 && age < REPEATED_SECONDS && isAlike) return former;
         }
         removeFormerKeys();
         String name = UUID.randomUUID().toString();
-        java.security.PublicKey key = client.keys.make(name);
+        UUID deviceId = UUID.randomUUID();
+        Attestation attestation = attestor == null ? null : attest(name, deviceId, attestor);
+        PublicKey key = attestor == null ? client.keys.make(name) : client.keys.publicKey(name);
+        if (key == null) throw CountersignException.storage(StorageFailure.DAMAGED, null);
         String presenceKey = client.presence == null ? null : client.presence.make();
-        String csr = new DeviceToken(client.keys, name).certificationRequest(UUID.randomUUID(), key);
-        Record.Pending pending = new Record.Pending(name, presenceKey, csr, client.time.clock.instant());
+        String csr = new DeviceToken(client.keys, name).certificationRequest(deviceId, key);
+        Record.Pending pending = new Record.Pending(
+            name, presenceKey, csr, attestation, client.time.clock.instant());
         synchronized (client.lock) {
             client.keep(client.record.with(pending));
         }
         return pending;
+    }
+
+    /** Makes the device's key by its attestor. */
+    private Attestation attest(String keyName, UUID deviceId, KeyAttestor attestor) throws CountersignException {
+        Answer answer = client.load().send(HttpCall.of("POST", "/attestation-challenges").repeatable(), null);
+        client.time.note(answer);
+        Problem problem = answer.problem();
+        if (problem != null) throw CountersignException.refused(problem);
+        String challenge = answer.json().text("challenge");
+        try {
+            byte[] digest = Attestation.digest(challenge, deviceId.toString());
+            return Attestation.of(challenge, attestor.attest(keyName, digest));
+        } catch (InterruptedException interrupt) {
+            throw CountersignException.interrupted(interrupt);
+        } catch (Exception failure) {
+            throw new CountersignException(Kind.UNATTESTED, "The platform did not attest the key: " + failure, failure);
+        }
     }
 
     /** The service answers identical bytes with the same certificate, so they may be sent again. */
@@ -114,6 +141,7 @@ public final class Certification {
         if (client.presence != null && pending.presenceKeyName != null) {
             members.put("presence_key", client.presence.publicKey(pending.presenceKeyName));
         }
+        if (pending.attestation != null) members.put("attestation", pending.attestation.members());
         members.putAll(proof.members());
         HttpCall call = HttpCall.json("POST", "/certificates", members).repeatable();
         for (int attempt = 0; ; attempt++) {

@@ -38,12 +38,17 @@ final class Record {
         final String keyName;
         final @Nullable String presenceKeyName;
         final String csr;
+        /** The attestation of the key, for a service that requires one. */
+        final @Nullable Attestation attestation;
         final Instant madeAt;
 
-        Pending(String keyName, @Nullable String presenceKeyName, String csr, Instant madeAt) {
+        Pending(
+                String keyName, @Nullable String presenceKeyName, String csr, @Nullable Attestation attestation,
+                Instant madeAt) {
             this.keyName = keyName;
             this.presenceKeyName = presenceKeyName;
             this.csr = csr;
+            this.attestation = attestation;
             this.madeAt = madeAt;
         }
     }
@@ -112,6 +117,7 @@ final class Record {
     byte[] bytes() {
         Map<String, Object> waiting = pending == null ? null : HttpCall.members(
             "key", pending.keyName, "presence_key", pending.presenceKeyName, "csr", pending.csr,
+            "attestation", pending.attestation == null ? null : pending.attestation.members(),
             "made_at", pending.madeAt.toString());
         Map<String, Object> certified = device == null ? null : HttpCall.members(
             "key", device.keyName, "presence_key", device.presenceKeyName, "certificate", device.certificate,
@@ -141,7 +147,10 @@ final class Record {
     }
 
     private static Pending pending(Json json) throws CountersignException {
-        return new Pending(json.text("key"), json.optionalText("presence_key"), json.text("csr"), json.date("made_at"));
+        Json attestation = json.optionalObject("attestation");
+        return new Pending(
+            json.text("key"), json.optionalText("presence_key"), json.text("csr"),
+            attestation == null ? null : Attestation.read(attestation), json.date("made_at"));
     }
 
     private static CertifiedKey device(Json json) throws CountersignException {

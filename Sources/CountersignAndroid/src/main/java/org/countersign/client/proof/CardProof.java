@@ -1,8 +1,10 @@
 package org.countersign.client.proof;
 
+import java.net.URI;
 import java.util.Collections;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.countersign.client.CountersignException;
@@ -16,6 +18,7 @@ import org.countersign.client.internal.wire.Text;
 /** The proof of an identity by a card. */
 public final class CardProof {
     private static final String PRESENTATIONS = "/identity-cards/presentations";
+    private static final String RESPONSE_CODE = "response_code=";
     private final Client client;
 
     /** Made by {@code Countersign}. */
@@ -58,10 +61,54 @@ public final class CardProof {
     public WalletResult present(WalletClaim claim, String origin, Wallet wallet) throws CountersignException {
         Json begun = client.perform(HttpCall.json("POST", PRESENTATIONS, HttpCall.members(
             "channel", "dc_api", "want", claim.value(), "origin", origin)));
+        String requests = JsonText.of(Collections.singletonMap("requests", begun.value("requests")));
+        return result(claim, begun, () -> credential(wallet.present(requests).get()));
+    }
+
+    public CompletableFuture<WalletResult> presentAsync(WalletClaim claim, String origin, Wallet wallet) {
+        return client.async(() -> present(claim, origin, wallet));
+    }
+
+    /**
+     * Asks a wallet on this device for a credential, by a link.
+     *
+     * @param returningTo the link by which the wallet returns to this app. It is registered with the service, and the
+     *     platform opens it in this app.
+     * @throws CountersignException as {@link #present(WalletClaim, String, Wallet)}, and {@code not_found} if the
+     *     wallet returned with the code of another request
+     */
+    public WalletResult present(WalletClaim claim, URI returningTo, WalletLink wallet) throws CountersignException {
+        Json begun = client.perform(HttpCall.json("POST", PRESENTATIONS, HttpCall.members(
+            "channel", "same_device", "want", claim.value(), "return_to", returningTo.toString())));
+        String link = begun.text("url");
+        return result(claim, begun, () -> responseCode(wallet.open(URI.create(link)).get()));
+    }
+
+    public CompletableFuture<WalletResult> presentAsync(WalletClaim claim, URI returningTo, WalletLink wallet) {
+        return client.async(() -> present(claim, returningTo, wallet));
+    }
+
+    private static Map<String, Object> credential(String json) throws CountersignException {
+        Json credential = Json.parse(Text.utf8(json));
+        String response = credential.object("data").text("response");
+        return HttpCall.members(
+            "protocol", credential.text("protocol"), "data", Collections.singletonMap("response", response));
+    }
+
+    /** A link without a code is of no request: the service says so. */
+    private static Map<String, Object> responseCode(URI returned) {
+        String fragment = returned.getRawFragment();
+        boolean hasCode = fragment != null && fragment.startsWith(RESPONSE_CODE);
+        return HttpCall.members("response_code", hasCode ? fragment.substring(RESPONSE_CODE.length()) : "");
+    }
+
+    /** Sends what the user's wallet answered. If the user does nothing there, the request is deleted. */
+    private WalletResult result(WalletClaim claim, Json begun, Callable<Map<String, Object>> wallet)
+            throws CountersignException {
         String path = PRESENTATIONS + "/" + begun.id("id");
         Map<String, Object> answer;
         try {
-            answer = answer(wallet, JsonText.of(Collections.singletonMap("requests", begun.value("requests"))));
+            answer = answer(wallet);
         } catch (CountersignException failure) {
             delete(path, failure);
             throw failure;
@@ -70,23 +117,14 @@ public final class CardProof {
         return new WalletResult(claim, client.perform(HttpCall.json("POST", path, answer)));
     }
 
-    public CompletableFuture<WalletResult> presentAsync(WalletClaim claim, String origin, Wallet wallet) {
-        return client.async(() -> present(claim, origin, wallet));
-    }
-
-    private static Map<String, Object> answer(Wallet wallet, String requests) throws CountersignException {
+    private static Map<String, Object> answer(Callable<Map<String, Object>> wallet) throws CountersignException {
         try {
-            Json credential = Json.parse(Text.utf8(wallet.present(requests).get()));
-            String response = credential.object("data").text("response");
-            return HttpCall.members(
-                "protocol", credential.text("protocol"), "data", Collections.singletonMap("response", response));
+            return wallet.call();
         } catch (InterruptedException interrupt) {
             throw CountersignException.interrupted(interrupt);
-        } catch (CountersignException unreadable) {
-            throw unavailable(unreadable);
         } catch (ExecutionException failure) {
             throw unavailable(failure.getCause());
-        } catch (RuntimeException failure) {
+        } catch (Exception failure) {
             throw unavailable(failure);
         }
     }

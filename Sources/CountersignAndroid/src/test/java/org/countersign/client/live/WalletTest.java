@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.net.URI;
 import java.util.concurrent.CompletableFuture;
 import org.countersign.client.CountersignException;
 import org.countersign.client.CountersignException.Kind;
@@ -13,7 +14,9 @@ import org.countersign.client.proof.CardProof;
 import org.countersign.client.proof.PhoneVerification;
 import org.countersign.client.proof.Wallet;
 import org.countersign.client.proof.WalletClaim;
+import org.countersign.client.proof.WalletLink;
 import org.countersign.client.proof.WalletResult;
+import org.countersign.client.support.LinkedWallet;
 import org.countersign.client.support.LiveService;
 import org.countersign.client.support.TestApp;
 import org.countersign.client.user.Assurance;
@@ -26,8 +29,8 @@ final class WalletTest {
     private static final String ORIGIN = "https://app.example";
     private static final String NUMBER = "+14155550133";
 
-    private static CompletableFuture<String> failed(Exception cause) {
-        CompletableFuture<String> future = new CompletableFuture<>();
+    private static <Answer> CompletableFuture<Answer> failed(Exception cause) {
+        CompletableFuture<Answer> future = new CompletableFuture<>();
         future.completeExceptionally(cause);
         return future;
     }
@@ -57,6 +60,40 @@ final class WalletTest {
             WalletResult identity = card.presentAsync(WalletClaim.IDENTITY, ORIGIN, wallet).get();
             assertEquals("verified", identity.card().status(), identity.card().checks().toString());
             assertEquals(Assurance.CREDENTIAL, identity.card().assurance());
+        }
+    }
+
+    @Test
+    @DisplayName("on the same device proves an identity by a link, and a declined request is deleted")
+    void links() throws Exception {
+        URI address = URI.create("https://app.example/wallet");
+        try (LiveService service = new LiveService(); TestApp app = new TestApp(service.service())) {
+            LinkedWallet device = service.linkedWallet();
+            service.enableWallets(address.toString());
+            app.client.certify(Proof.none());
+            app.client.signIn(service.source("alice"));
+            PhoneVerification verification = app.client.phone().start(NUMBER);
+            verification.check(service.code(NUMBER));
+            CardProof card = app.client.card();
+            // Three requests of a user may be open.
+            Exception declined = new IllegalStateException("declined");
+            for (int attempt = 0; attempt < 4; attempt++) {
+                CountersignException failure = TestApp.expect(
+                    Kind.WALLET, () -> card.present(WalletClaim.OVER_18, address, link -> failed(declined)));
+                assertEquals(declined, failure.getCause());
+            }
+            WalletLink wallet = link -> {
+                try {
+                    return CompletableFuture.completedFuture(device.present(link));
+                } catch (Exception failure) {
+                    return failed(failure);
+                }
+            };
+            WalletResult identity = card.presentAsync(WalletClaim.IDENTITY, address, wallet).get();
+            assertEquals("verified", identity.card().status(), identity.card().checks().toString());
+            assertEquals(Assurance.CREDENTIAL, identity.card().assurance());
+            TestApp.expect(Problem.NOT_FOUND, () -> card.present(
+                WalletClaim.OVER_18, address, link -> CompletableFuture.completedFuture(address)));
         }
     }
 

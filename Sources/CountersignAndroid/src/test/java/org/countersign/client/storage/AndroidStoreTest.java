@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.Security;
 import java.util.Arrays;
+import java.util.Collections;
 import org.countersign.client.CountersignException.Kind;
 import org.countersign.client.store.EncryptedFileStore;
 import org.countersign.client.store.StorageFailure;
@@ -21,21 +22,23 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 @DisplayName("The sealed file of Android, with a stand-in for the key store")
+@ResourceLock(FakeKeystore.NAME)
 final class AndroidStoreTest {
     private final Path place = Place.make();
     private final byte[] secret = "a session token".getBytes(StandardCharsets.UTF_8);
 
     @BeforeEach
     void begin() {
-        FakeKeystore.KEYS.clear();
+        FakeKeystore.begin((key, challenge) -> Collections.emptyList());
         Security.addProvider(new FakeKeystore());
     }
 
     @AfterEach
     void end() {
-        Security.removeProvider("AndroidKeyStore");
+        Security.removeProvider(FakeKeystore.NAME);
     }
 
     private EncryptedFileStore store() {

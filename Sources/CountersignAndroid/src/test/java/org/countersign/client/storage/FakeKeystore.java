@@ -4,30 +4,85 @@ import android.security.keystore.KeyGenParameterSpec;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.security.Key;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.KeyPairGeneratorSpi;
 import java.security.KeyStoreSpi;
 import java.security.NoSuchAlgorithmException;
 import java.security.Provider;
+import java.security.PublicKey;
 import java.security.SecureRandom;
 import java.security.cert.Certificate;
 import java.security.spec.AlgorithmParameterSpec;
+import java.security.spec.ECGenParameterSpec;
 import java.util.Collections;
 import java.util.Date;
 import java.util.Enumeration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.crypto.KeyGenerator;
 import javax.crypto.KeyGeneratorSpi;
 import javax.crypto.SecretKey;
 
-/** A stand-in for Android's key store that has AES keys in memory. */
+/** A stand-in for Android's key store that has keys in memory, and certificates of a maker of devices. */
 public final class FakeKeystore extends Provider {
+    /** Tests that use the stand-in come one after another. */
+    public static final String NAME = "AndroidKeyStore";
     private static final long serialVersionUID = 1;
-    static final Map<String, SecretKey> KEYS = new ConcurrentHashMap<>();
+    static final Map<String, Key> KEYS = new ConcurrentHashMap<>();
+    private static final Map<String, Certificate[]> CHAINS = new ConcurrentHashMap<>();
+    private static volatile Hardware hardware = (key, challenge) -> Collections.emptyList();
 
-    FakeKeystore() {
-        super("AndroidKeyStore", "1", "in memory");
+    /** Attests the key pairs of a device. */
+    public interface Hardware {
+        List<? extends Certificate> chain(PublicKey key, byte[] challenge) throws Exception;
+    }
+
+    public FakeKeystore() {
+        super(NAME, "1", "in memory");
+        put("KeyPairGenerator.EC", Pairs.class.getName());
         put("KeyStore.AndroidKeyStore", Store.class.getName());
         put("KeyGenerator.AES", Generator.class.getName());
+    }
+
+    /** Begins without keys. */
+    public static void begin(Hardware attesting) {
+        KEYS.clear();
+        CHAINS.clear();
+        hardware = attesting;
+    }
+
+    /** Makes key pairs under the alias of a specification. */
+    public static final class Pairs extends KeyPairGeneratorSpi {
+        private KeyGenParameterSpec specification;
+
+        @Override
+        public void initialize(AlgorithmParameterSpec specification, SecureRandom random) {
+            this.specification = (KeyGenParameterSpec) specification;
+        }
+
+        @Override
+        public KeyPair generateKeyPair() {
+            try {
+                KeyPairGenerator generator = KeyPairGenerator.getInstance("EC", "SunEC");
+                generator.initialize(new ECGenParameterSpec("secp256r1"));
+                KeyPair pair = generator.generateKeyPair();
+                String alias = specification.getKeystoreAlias();
+                KEYS.put(alias, pair.getPrivate());
+                List<? extends Certificate> chain = hardware.chain(
+                    pair.getPublic(), specification.getAttestationChallenge());
+                CHAINS.put(alias, chain.toArray(new Certificate[0]));
+                return pair;
+            } catch (Exception failure) {
+                throw new IllegalStateException(failure);
+            }
+        }
+
+        @Override
+        public void initialize(int size, SecureRandom random) {
+            throw new UnsupportedOperationException();
+        }
     }
 
     /** Makes keys under the alias of a specification. */
@@ -108,12 +163,13 @@ public final class FakeKeystore extends Provider {
 
         @Override
         public Certificate[] engineGetCertificateChain(String alias) {
-            return null;
+            return CHAINS.get(alias);
         }
 
         @Override
         public Certificate engineGetCertificate(String alias) {
-            return null;
+            Certificate[] chain = CHAINS.get(alias);
+            return chain == null ? null : chain[0];
         }
 
         @Override

@@ -18,6 +18,7 @@ import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -115,10 +116,40 @@ public final class LiveService implements AutoCloseable {
         return text(output);
     }
 
-    /** Starts the service again with an invented issuer of licences, for wallets that this origin calls. */
-    public void enableWallets(String origin) throws Exception {
+    /** Starts the service again with the roots and the app of a maker's devices. */
+    public void trustDevices(KeyMint mint) throws Exception {
+        Path roots = Files.createDirectory(directory.resolve("Keys/attestation"));
+        Files.write(roots.resolve("android.pem"), bytes(mint.root()));
+        String app = JsonParser.parseString(admin("provider", "app", "list", "devices", "--json")).getAsJsonArray()
+            .get(0).getAsJsonObject().get("app_id").getAsString();
+        admin(
+            "provider", "app", "attest", "add", app, "--android", KeyMint.PACKAGE, "--certificate",
+            KeyMint.appSigner());
+        kill();
+        start();
+    }
+
+    /** What is known about a device's key. */
+    public String attestation(UUID device) throws Exception {
+        return JsonParser.parseString(admin("device", "show", device.toString(), "--json")).getAsJsonObject()
+            .get("device_attestation").getAsString();
+    }
+
+    /** A wallet of this device, whose issuer the service trusts from its next start. */
+    public LinkedWallet linkedWallet() throws Exception {
+        LinkedWallet wallet = new LinkedWallet(authority);
+        Path issuers = Files.createDirectories(directory.resolve("Keys/issuers"));
+        Files.write(issuers.resolve("test.pem"), bytes(wallet.issuer()));
+        return wallet;
+    }
+
+    /**
+     * Starts the service again with an invented issuer of licences, for wallets that these origins call or that return
+     * to these addresses.
+     */
+    public void enableWallets(String... origins) throws Exception {
         admin("sample", "wallet", "issuer");
-        admin("provider", "origin", "add", "devices", origin);
+        for (String origin : origins) admin("provider", "origin", "add", "devices", origin);
         Files.write(directory.resolve("Policies/wallet.yaml"), bytes("enabled: true\n"));
         kill();
         start();

@@ -1,5 +1,6 @@
 package org.countersign.client.wire;
 
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -7,6 +8,7 @@ import java.nio.file.Paths;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.countersign.client.Countersign;
 import org.countersign.client.Request;
 import org.countersign.client.Service;
@@ -14,6 +16,7 @@ import org.countersign.client.permissions.Permission;
 import org.countersign.client.permissions.Permissions;
 import org.countersign.client.proof.Card;
 import org.countersign.client.proof.PhoneVerification;
+import org.countersign.client.proof.WalletClaim;
 import org.countersign.client.store.FileKeys;
 import org.countersign.client.store.FileStore;
 import org.countersign.client.store.Presence;
@@ -37,11 +40,18 @@ public final class WireScript {
         String authority = new String(Files.readAllBytes(Paths.get(arguments[2])), StandardCharsets.UTF_8);
         Path place = Paths.get(arguments[3]);
         Service service = Service.builder(arguments[0], arguments[1]).authority(authority).appId(OTHER).build();
+        FileKeys attestedKeys = new FileKeys(place.resolve("attested-keys").toFile());
         try (Countersign client = Countersign.builder(service)
                 .keys(new FileKeys(place.resolve("keys").toFile()))
                 .store(new FileStore(place.resolve("secret.json").toFile()))
                 .presence(new Presence(new FileKeys(place.resolve("presence").toFile()), "pin"))
-                .build()) {
+                .build();
+            Countersign attested = Countersign.builder(service).keys(attestedKeys)
+                .store(new FileStore(place.resolve("attested.json").toFile())).build()) {
+            attested.certify((name, challenge) -> {
+                attestedKeys.make(name);
+                return Arrays.asList(new byte[] {1, 2, 3}, new byte[] {-1});
+            });
             client.certify(Proof.enrolmentToken("enrolment"));
             client.signIn(nonce -> "identity-token of " + nonce.value());
             client.resume();
@@ -61,6 +71,11 @@ public final class WireScript {
         client.card().submit(Card.aamva("@\n\u001e\rANSI"));
         client.card().submit(Card.mrz("P<UTO", "L898902C3"));
         client.card().result(ID);
+        String credential = "{\"protocol\":\"openid4vp-v1-signed\",\"data\":{\"response\":\"jwe\"}}";
+        client.card().present(WalletClaim.OVER_18, "https://app.example", requests ->
+            CompletableFuture.completedFuture(credential));
+        client.card().present(WalletClaim.OVER_18, URI.create("https://app.example/wallet"), link ->
+            CompletableFuture.completedFuture(URI.create("https://app.example/wallet#response_code=code")));
         Account account = client.account();
         account.profile();
         account.setMessageStorage("until_delivered");

@@ -192,6 +192,16 @@ public final class Json {
         return Collections.unmodifiableList(found);
     }
 
+    /** A list of texts. */
+    public List<String> textList(String name) throws CountersignException {
+        List<String> found = new ArrayList<>();
+        for (Object one : required(optional(name, List.class), name)) {
+            if (!(one instanceof String)) throw wrong(name);
+            found.add((String) one);
+        }
+        return Collections.unmodifiableList(found);
+    }
+
     /** An object whose values are texts; empty if it is missing. */
     public Map<String, String> texts(String name) throws CountersignException {
         Json object = optionalObject(name);
