@@ -2052,6 +2052,16 @@ extension ServiceDocument {
      "404": {
       "$ref": "#/components/responses/NotFound"
      },
+     "409": {
+      "description": "conflict with the state unattested: texts are sent to devices with an attested key only",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
      "413": {
       "$ref": "#/components/responses/PayloadTooLarge"
      },

@@ -69,6 +69,8 @@ package struct PhonePolicy: Sendable, Equatable {
     package var pushEndpointsPerUser = 8
     /// Whether a user must send a presence proof to request a text.
     package var presenceRequired = false
+    /// Whether only devices whose key is attested get texts.
+    package var attestedOnly = false
 
     package init() {}
 }

@@ -46,6 +46,11 @@ package extension Refusal {
         .invalidPresenceProof, "The proof of the user's presence is missing. Sign one with the presence key.",
         reason: .missing, about: .presence)
 
+    static let attestedOnly = Refusal(
+        .conflict,
+        "Texts are sent to devices with an attested key only. Certify this device again, with an attestation of its key.",
+        state: "unattested")
+
     static let unreadableLanguage = Refusal(
         .malformedRequest, "This is not a language tag. Send one, such as de or pt-BR.", about: .language)
 

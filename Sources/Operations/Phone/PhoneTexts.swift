@@ -93,8 +93,8 @@ extension Service {
 
     /// Decides about a text and, if it may be sent, writes it to the outbox.
     ///
-    /// - Throws: `Refusal` `rate_limited` if the requester's own address or account exceeds a limit. The transaction
-    ///   must then be rolled back.
+    /// - Throws: `Refusal` `conflict` for a device without an attested key, if policy requires one; `rate_limited` if the
+    ///   requester's own address or account exceeds a limit. The transaction must then be rolled back.
     func askForText(
         _ text: PhoneText, within limits: PhoneText.Limits, dataKey: DataKey, names: PhoneText.Names,
         in transaction: any Transaction, _ events: inout RecordedEvents
@@ -102,6 +102,12 @@ extension Service {
         let policy = policy[\.phones]
         let (challenge, recipient) = (text.challenge, text.recipient)
         let (target, counts) = (limits.target, limits.counts)
+        // The store has the present level: a device may be distrusted between a text and its resend.
+        if policy.attestedOnly,
+            try AttestationRepository(transaction).level(of: challenge.deviceID) == .unattested
+        {
+            throw Refusal.attestedOnly
+        }
         var places: RateRepository.Places?
         if rateLimiting == .on {
             places = try RateRepository(transaction).count(

@@ -64,8 +64,8 @@ package extension Service {
     /// same for every well-formed number. Only the holder of the number learns whether a text was sent.
     ///
     /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
-    /// - Throws: `Refusal` `malformed_request`, `invalid_presence_proof`, `unavailable`, or `rate_limited` if the
-    ///   user's own address or account exceeds a limit.
+    /// - Throws: `Refusal` `malformed_request`, `invalid_presence_proof`, `unavailable`, `conflict` for a device without an
+    ///   attested key if policy requires one, or `rate_limited` if the user's own address or account exceeds a limit.
     func startPhoneVerification(
         _ request: PhoneVerificationRequest, for session: Session, on connection: ClientConnection,
         verifyCaptcha: (String) async throws -> Bool

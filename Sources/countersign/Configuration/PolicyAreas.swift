@@ -143,6 +143,7 @@ struct PolicyArea {
                     where: PushEndpoint.isApplication),
                 .whole("push_endpoints_per_user", \.phones.pushEndpointsPerUser, 1...20),
                 .flag("presence_required", \.phones.presenceRequired),
+                .flag("attested_only", \.phones.attestedOnly),
             ])
     }
 

@@ -66,6 +66,14 @@ struct PhoneRouteTests {
             return reply
         },
         RouteCase(
+            "POST /phone-verifications", 409, .conflict, policy: RouterBench.policy { $0.phones.attestedOnly = true }
+        ) { bench in
+            let reply = try await bench.signIn().send(
+                "POST /phone-verifications", json: #"{"phone_number":"\#(number)"}"#)
+            #expect(reply.text("state") == "unattested")
+            return reply
+        },
+        RouteCase(
             "POST /phone-verifications", 422, .invalidPresenceProof, reason: "captcha",
             policy: RouterBench.policy { $0.certification.captchaURL = "https://captcha.example/siteverify" }
         ) { bench in

@@ -57,7 +57,8 @@ struct PolicyFileTests {
     @Test("Values are taken, times in every unit")
     func values() throws {
         let directory = try Self.directory([
-            "phones.yaml": "digits: 8\nresend_after: [45s, 1m]\ncountries: [NO]\npresence_required: true\n",
+            "phones.yaml": "digits: 8\nresend_after: [45s, 1m]\ncountries: [NO]\npresence_required: true\n"
+                + "attested_only: true\n",
             "sessions.yaml": "attach: explicit\nidle_lifetime: 2h\nabsolute_lifetime: 30d\n",
             "bans.yaml": "change_poll_interval: 50ms\nmaximum_staleness: 500ms\nmaximum_clock_difference: 5s\n",
         ])
@@ -66,6 +67,7 @@ struct PolicyFileTests {
         expected.phones.resendAfter = [45, 60]
         expected.phones.countries = ["NO"]
         expected.phones.presenceRequired = true
+        expected.phones.attestedOnly = true
         expected.sessions.attach = .explicit
         expected.sessions.idleLifetime = 7200
         expected.sessions.absoluteLifetime = 30 * 86_400
