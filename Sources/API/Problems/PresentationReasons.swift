@@ -64,7 +64,7 @@ extension ProblemReason {
             .deviceSignature, "the signature of the holder's device does not verify for this request",
             "Pass the request to the wallet from the page or app of its `origin`, and begin a new presentation."),
         ofPresentation(
-            .replayed, "the proof of the holder's device was made for another request, or is old",
+            .replayed, "the answer or the proof of the holder's device was made for another request, or is old",
             "Begin a new presentation, and send the answer at once."),
         ofPresentation(
             .documentExpired, "the last day of validity that is printed on the document has passed",

@@ -12,12 +12,18 @@ package extension PresentationToken {
     /// Reads the decrypted answer: one presentation for each part of the query that the wallet answers, at least one. The
     /// wallet is not trusted to have answered the query.
     ///
-    /// - Throws: `malformed`, `not_asked`, `incomplete` or `surplus`.
+    /// - Throws: `malformed`, `replayed`, `not_asked`, `incomplete` or `surplus`.
     static func all(
         _ json: [UInt8], answering request: PresentationRequest
     ) throws(PresentationDefect) -> [PresentationToken] {
         guard let answer = try? JSONOutline(json) else {
             throw PresentationDefect(.malformed, "The answer is not one JSON object.")
+        }
+        // A wallet may leave it out: the address that it answers and the key name the request, too.
+        if let state = request.state, let returned = answer["state"] {
+            guard returned.text.map({ $0.hasSameBytes(as: state) }) == true else {
+                throw PresentationDefect(.replayed, "The state in the answer is not the request's.")
+            }
         }
         guard answer["error"] == nil else {
             throw PresentationDefect(.incomplete, "The wallet reports an error and presents nothing.")

@@ -79,6 +79,8 @@ package struct StandInWallet: Sendable {
 package struct ReceivedRequest: Sendable {
     package let walletProtocol: Presentation.WalletProtocol
     package let data: JSONValue
+    /// The `state` in the answer of OpenID4VP; `nil` for that of the request, `null` for none.
+    package var returnedState: JSONValue?
 
     package init(_ walletProtocol: Presentation.WalletProtocol, _ data: JSONValue) {
         self.walletProtocol = walletProtocol
@@ -200,7 +202,10 @@ package struct ReceivedRequest: Sendable {
         derivation.update(data: number(7) + Array("A128GCM".utf8) + number(0) + number(0) + number(128))
         let key = SymmetricKey(data: Array(derivation.finalize()).prefix(16))
         let presentations = tokens.map { JSONMember($0.key, .array([.string($0.value)])) }
-        let content = JSONValue.object(["vp_token": .object(presentations)])
+        let state = try returnedState ?? payload()["state"]
+        let content = JSONValue.object([
+            "vp_token": .object(presentations), "state": state == .null ? nil : state,
+        ])
         let box = try AES.GCM.seal(content.jsonBytes, using: key, authenticating: Array(protected.utf8))
         let parts = [Array(box.nonce), Array(box.ciphertext), Array(box.tag)].map { Base64URL.encode($0) }
         return WalletAnswer(

@@ -13,7 +13,9 @@ struct PresentationTokenTests {
             RequestedCredential(id: "pid", format: .selectiveDisclosure, type: "urn:eudi:pid:1", claims: []),
         ])
 
-    private static func refusal(_ json: String) -> PresentationDefect.Reason? {
+    private static func refusal(
+        _ json: String, to request: PresentationRequest = request
+    ) -> PresentationDefect.Reason? {
         do throws(PresentationDefect) {
             _ = try PresentationToken.all(Array(json.utf8), answering: request)
         } catch { return error.reason }
@@ -26,6 +28,20 @@ struct PresentationTokenTests {
             Array(#"{"state":"x","vp_token":{"pid":["a~"],"av":["b"]}}"#.utf8), answering: Self.request)
         #expect(tokens.map(\.presentation) == ["a~", "b"])
         #expect(tokens.map(\.requested) == [Self.request.credentials[1], Self.request.credentials[0]])
+    }
+
+    @Test("has the state of its request, or none, but never another one")
+    func state() {
+        let request = PresentationRequest(
+            channel: .redirect(clientID: "x509_hash:abc", responseURI: "https://id.example/1"), nonce: "n",
+            keyThumbprint: [], credentials: Self.request.credentials, state: "s-1")
+        for (member, reason) in [
+            (#""state":"s-1","#, nil), ("", nil), (#""state":"s-2","#, PresentationDefect.Reason.replayed),
+            (#""state":"","#, .replayed), (#""state":"S-1","#, .replayed), (#""state":null,"#, .replayed),
+            (#""state":["s-1"],"#, .replayed), (#""state":"s-1","state":"s-1","#, .malformed),
+        ] {
+            #expect(Self.refusal(#"{\#(member)"vp_token":{"pid":["a~"]}}"#, to: request) == reason, "\(member)")
+        }
     }
 
     @Test("is never what the wallet says that it was asked")

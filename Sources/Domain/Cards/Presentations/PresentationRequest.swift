@@ -7,14 +7,18 @@ package struct PresentationRequest: Sendable, Equatable {
     package let keyThumbprint: [UInt8]
     /// The credentials of which the wallet presents one.
     package let credentials: [RequestedCredential]
+    /// The `state` of the request; `nil` over the Digital Credentials API, whose requests have none.
+    package let state: String?
 
     package init(
-        channel: Channel, nonce: String, keyThumbprint: [UInt8], credentials: [RequestedCredential]
+        channel: Channel, nonce: String, keyThumbprint: [UInt8], credentials: [RequestedCredential],
+        state: String? = nil
     ) {
         self.channel = channel
         self.nonce = nonce
         self.keyThumbprint = keyThumbprint
         self.credentials = credentials
+        self.state = state
     }
 }
 

@@ -51,7 +51,7 @@ package extension Service {
         let sent = PresentationRequest(
             channel: .redirect(clientID: wallet.reader.clientID, responseURI: urls.walletResponse(request)),
             nonce: presentation.nonceText, keyThumbprint: key.thumbprint,
-            credentials: try query(for: presentation.wanted, wallet).credentials)
+            credentials: try query(for: presentation.wanted, wallet).credentials, state: request)
         let result: PresentationResult
         do throws(PresentationDefect) {
             result = try await verify(.encrypted(response, key), to: sent, of: presentation, by: wallet)

@@ -17,7 +17,7 @@ extension WalletCapture {
         let channel: [(String, JSONValue?)] =
             payload["response_uri"] == nil
             ? [("origin", first(payload["expected_origins"]))]
-            : [("client_id", payload["client_id"]), ("response_uri", payload["response_uri"])]
+            : ["client_id", "response_uri", "state"].map { ($0, payload[$0]) }
         let named = channel + [("nonce", payload["nonce"]), ("query", try query(payload["dcql_query"]))]
         let others = members.filter { member in !named.contains { $0.0.hasSameBytes(as: member.name) } }
         return .object(others + named.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })

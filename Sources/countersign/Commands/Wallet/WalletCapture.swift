@@ -35,7 +35,7 @@ struct WalletCapture {
         let thumbprint = json["key_thumbprint"]?.text.flatMap { Base64URL.decode($0) } ?? key?.thumbprint ?? []
         request = PresentationRequest(
             channel: try Self.channel(json), nonce: json["nonce"]?.text ?? "", keyThumbprint: thumbprint,
-            credentials: try Self.credentials(json["query"]))
+            credentials: try Self.credentials(json["query"]), state: json["state"]?.text)
         answer = try Self.answer(json, request.channel, key)
     }
 

@@ -194,6 +194,23 @@ struct RedirectTests {
         }
     }
 
+    @Test("is refused if its answer has the state of another request")
+    func states() async throws {
+        try await PresentationBench.run { bench in
+            let alice = try await bench.cards.phones.person("alice")
+            let other = try await bench.begin(.over18, alice)
+            func code(_ state: JSONValue) async throws -> String {
+                let begun = try await bench.begin(.over18, alice)
+                var received = begun.received
+                received.returnedState = state
+                let document = try bench.mint(.over18).response(to: received.request())
+                return try await bench.post(received.answer(presenting: document).response, to: begun)
+            }
+            #expect(await Self.refusal { _ = try await code(.string(other.request)) }?.reason == .replayed)
+            #expect(try await !code(.null).isEmpty)
+        }
+    }
+
     @Test("gets the same response again if the wallet repeats its answer, and a conflict for another answer")
     func repeated() async throws {
         try await PresentationBench.run { bench in
