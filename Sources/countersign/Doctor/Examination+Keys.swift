@@ -77,9 +77,8 @@ extension Examination {
     private func walletEnds(_ settings: Settings, _ policy: WalletPolicy) -> [Finding] {
         do throws(CommandFailure) {
             _ = try WalletFiles.content(in: settings.keys, policy)
-            return try WalletFiles.ends(in: settings.keys).compactMap { path, end, isOwn in
+            return try WalletFiles.ends(in: settings.keys, policy).compactMap { path, end, source in
                 guard end < now().addingTimeInterval(Self.serverNotice) else { return nil }
-                let source = isOwn ? "the scheme of wallets" : "the issuer"
                 return Finding(
                     .certificate, "\(path) expires at \(end.rfc3339)",
                     "request the next one from \(source), then send the service SIGHUP")

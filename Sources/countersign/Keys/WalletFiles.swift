@@ -70,15 +70,25 @@ enum WalletFiles {
         await ListReader(policy, allowingLoopback: allowsLoopback, accept: "*/*")(url)
     }
 
+    /// A file of certificates, when it ends, and who makes the next one.
+    typealias End = (path: String, end: Date, source: String)
+
     /// When the certificates expire, with the paths of their files.
     ///
     /// - Throws: ``CommandFailure`` that names the file.
-    static func ends(in directory: String) throws(CommandFailure) -> [(path: String, end: Date, isOwn: Bool)] {
-        let own = ("\(directory)/\(certificateName)", try reader(in: directory).end, true)
-        let issuers = try IssuerFiles.anchors(in: "\(directory)/\(IssuerFiles.name)").map {
-            ("\(directory)/\(IssuerFiles.name)/\($0.file)", $0.anchor.end, false)
+    static func ends(in directory: String, _ policy: WalletPolicy) throws(CommandFailure) -> [End] {
+        var ends: [End] = [
+            ("\(directory)/\(certificateName)", try reader(in: directory).end, "the scheme of wallets")
+        ]
+        for (file, anchor) in try IssuerFiles.anchors(in: "\(directory)/\(IssuerFiles.name)") {
+            ends.append(("\(directory)/\(IssuerFiles.name)/\(file)", anchor.end, "the issuer"))
         }
-        return [own] + issuers
+        guard !policy.vicalURL.isEmpty else { return ends }
+        let file = KeyFile(path: "\(directory)/\(listRootName)", isPrivate: false)
+        // A list is trusted until the last of its roots ends: the next one may be there already.
+        let last = try certificates(in: file).compactMap { try? Certificate(derEncoded: $0).notValidAfter }.max()
+        if let last { ends.append((file.path, last, "the provider of the list of issuers")) }
+        return ends
     }
 
     /// The certificate for wallets and its key, and when it expires. Self-signed certificates are left out: wallets know their roots.

@@ -137,6 +137,9 @@ struct Fault: Sendable, CustomTestStringConvertible {
             _ = try SampleIssuer.create(in: $0.path("Keys"), now: Date())
             try $0.write("Policies/wallet.yaml", "enabled: true\nvical_url: https://list.example/vical\n")
         },
+        Fault("the root of the list of issuers ends soon", .certificate, "vical.pem expires at") {
+            try $0.trustList(at: Date() - 380 * 86_400)
+        },
         Fault("the list of issuers was never fetched", .issuers, "issuer fetch") { try $0.trustList() },
         Fault("the list of issuers is old", .issuers, "was due at") { installation in
             try installation.trustList()
@@ -188,9 +191,11 @@ struct Fault: Sendable, CustomTestStringConvertible {
 
 extension Installation {
     /// Enables wallets with a list of issuers.
-    fileprivate func trustList() throws {
+    ///
+    /// - Parameter moment: when the root of the list was made, for 400 days.
+    fileprivate func trustList(at moment: Date = Date()) throws {
         _ = try SampleIssuer.create(in: path("Keys"), now: Date())
-        let root = try TrustListMint([], now: Date()).root
+        let root = try TrustListMint([], now: moment).root
         try write("Keys/vical.pem", PEM.encode(root, label: "CERTIFICATE"))
         try write("Policies/wallet.yaml", "enabled: true\nvical_url: https://list.example/vical\n")
     }
