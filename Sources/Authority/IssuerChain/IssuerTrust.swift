@@ -11,6 +11,8 @@ import X509
 /// those of RFC 5280 §6.1.3 and §6.1.5 for a path of one, as in ``ClientChain``.
 package struct IssuerTrust: Sendable {
     private let anchors: [Anchor]
+    /// A list may have many issuers, and any caller may name one that it does not have.
+    private let named: [DistinguishedName: [Anchor]]
 
     /// A trusted certificate, and the types of credentials that its signers may sign.
     package struct Anchor: Sendable {
@@ -22,6 +24,7 @@ package struct IssuerTrust: Sendable {
 
     package init(_ anchors: [Anchor]) {
         self.anchors = anchors
+        named = Dictionary(grouping: anchors) { $0.certificate.subject }
     }
 }
 
@@ -55,6 +58,9 @@ package extension IssuerTrust {
     /// Trusts further issuers, such as those of a list.
     func adding(_ more: [Anchor]) -> IssuerTrust { IssuerTrust(anchors + more) }
 
+    /// The authorities of a name. Several have one while an issuer changes its key.
+    func anchors(named name: DistinguishedName) -> [Anchor] { named[name] ?? [] }
+
     /// What the signer of a certificate must be.
     enum Use: Sendable, Equatable {
         /// The signer of mobile documents of this type (Annex B.1.4).
@@ -83,7 +89,7 @@ package extension IssuerTrust {
         guard bytes.count <= IssuerProfile.maximumLength, let leaf = try? Certificate(strictDER: bytes),
             leaf.version == .v3
         else { throw Self.refused("It is not X.509 version 3 in DER, or its key is of an unsupported kind.") }
-        let named = anchors.filter { $0.certificate.subject == leaf.issuer }
+        let named = anchors(named: leaf.issuer)
         guard !named.isEmpty else {
             throw PresentationDefect(.unknownIssuer, "The issuer of the signer's certificate is not trusted.")
         }

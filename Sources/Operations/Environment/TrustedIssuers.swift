@@ -13,6 +13,8 @@ final class TrustedIssuers: Sendable {
         var reader: WalletReader
         var listRoots: TrustList.Roots?
         var list: TrustList?
+        /// The issuers of the files and of the list, which are joined once.
+        var joined: IssuerTrust?
         /// Until when the list is used.
         var end = Date.distantPast
     }
@@ -27,8 +29,8 @@ final class TrustedIssuers: Sendable {
     var trust: IssuerTrust {
         let now = now()
         return state.withLock { state in
-            guard let list = state.list, now <= state.end else { return state.trust }
-            return state.trust.adding(list.anchors)
+            guard let joined = state.joined, now <= state.end else { return state.trust }
+            return joined
         }
     }
 
@@ -39,7 +41,10 @@ final class TrustedIssuers: Sendable {
 
     /// Uses a list until a time, or none.
     func use(_ list: TrustList?, until end: Date) {
-        state.withLock { ($0.list, $0.end) = (list, end) }
+        state.withLock { state in
+            (state.list, state.end) = (list, end)
+            state.joined = list.map { state.trust.adding($0.anchors) }
+        }
     }
 
     /// Uses the list until another time.

@@ -27,6 +27,7 @@ struct Wallets {
     }
 
     func run() async throws {
+        try WalletLists(quick: quick, report: report).run()
         try await withTemporaryDirectory { directory in
             let script = RunningService.root.appending(path: "Tests/Interop/Wallet/pace.py").path
             let done = try await Command.run(
