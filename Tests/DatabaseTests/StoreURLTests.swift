@@ -70,6 +70,18 @@ import Testing
         #expect(ParameterCount.highest(in: sql) == count)
     }
 
+    @Test(
+        "Parameters get higher numbers outside texts, quoted names and comments",
+        arguments: [
+            ("SELECT 1", "SELECT 1"), ("SELECT $2, $1, $12", "SELECT $9, $8, $19"),
+            ("SELECT '$3', \"$4\", $1 -- $5\n, $2/*$6*/", "SELECT '$3', \"$4\", $8 -- $5\n, $9/*$6*/"),
+            ("SELECT 'é' || $1", "SELECT 'é' || $8"),
+        ])
+    func shiftedParameters(sql: String, shifted: String) {
+        #expect(ParameterCount.shift(sql, by: 7) == shifted)
+        #expect(ParameterCount.shift(sql, by: 0) == sql)
+    }
+
     @Test("A line keeps the order of arrival, whatever the amounts that are taken, and knows its bound")
     func waitingLine() {
         var line = FIFOQueue<Int>()

@@ -1,10 +1,25 @@
-/// The number of parameters of a statement, read from its text. An engine with declared parameter types accepts more
+/// The parameters of a statement, read from its text. An engine with declared parameter types accepts more
 /// arguments than the statement uses.
 enum ParameterCount {
     /// The highest number after a `$` outside texts, quoted names and comments; 0 if there is none.
-    static func highest(in sql: String) -> Int {
+    static func highest(in sql: String) -> Int { parameters(in: Array(sql.utf8)).map(\.number).max() ?? 0 }
+
+    /// A statement whose parameters have higher numbers, so that others can come before them.
+    static func shift(_ sql: String, by count: Int) -> String {
+        guard count > 0 else { return sql }
         let bytes = Array(sql.utf8)
-        var (index, highest) = (0, 0)
+        var (shifted, start) = ([UInt8](), 0)
+        for parameter in parameters(in: bytes) {
+            shifted += bytes[start..<parameter.digits.lowerBound]
+            shifted += String(parameter.number + count).utf8
+            start = parameter.digits.upperBound
+        }
+        return String(decoding: shifted + bytes[start...], as: UTF8.self)
+    }
+
+    /// The parameters of a statement, with the places of their digits.
+    private static func parameters(in bytes: [UInt8]) -> [(digits: Range<Int>, number: Int)] {
+        var (index, found) = (0, [(digits: Range<Int>, number: Int)]())
         while index < bytes.count {
             switch bytes[index] {
             case UInt8(ascii: "'"), UInt8(ascii: "\""):
@@ -18,17 +33,18 @@ enum ParameterCount {
                 }
             case UInt8(ascii: "$"):
                 index += 1
+                let start = index
                 var number = 0
                 while index < bytes.count, (0x30...0x39).contains(bytes[index]), number < 100_000 {
                     number = number * 10 + Int(bytes[index] - 0x30)
                     index += 1
                 }
-                highest = max(highest, number)
+                if start < index { found.append((start..<index, number)) }
             default:
                 index += 1
             }
         }
-        return highest
+        return found
     }
 
     private static func follows(_ bytes: [UInt8], _ index: Int, _ next: Unicode.Scalar) -> Bool {

@@ -163,7 +163,7 @@ final class PostgreSQLTransaction: Transaction {
     func ahead(_ body: (any Transaction) throws -> Void) throws {
         guard kind == .read || kind == .write else { return }
         if let failure { throw failure.error }
-        let list = StatementsAhead(now: moment ?? .distantPast)
+        let list = StatementsAhead(now: { self.moment ?? .distantPast })
         try body(list)
         let questions = list.questions.filter { known[$0] == nil }
         for start in stride(from: 0, to: questions.count, by: Self.mostLater) {

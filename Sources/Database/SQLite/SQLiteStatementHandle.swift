@@ -21,6 +21,9 @@ struct SQLiteStatementHandle {
     /// Whether the statement is read-only.
     var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
 
+    /// The number of columns of each row.
+    var width: Int { Int(sqlite3_column_count(pointer)) }
+
     /// Binds `$1`, `$2`, …. SQLite numbers such names by their first appearance, so each name is parsed for its
     /// argument's number.
     func bind(_ arguments: [Value]) throws(StoreError) {
@@ -50,7 +53,7 @@ struct SQLiteStatementHandle {
     }
 
     func row() -> Row {
-        let count = Int(sqlite3_column_count(pointer))
+        let count = width
         return Row(
             [Value](unsafeUninitializedCapacity: count) { buffer, initialized in
                 for column in 0..<count {

@@ -49,6 +49,27 @@ final class SQLiteTransaction: Transaction {
         return row
     }
 
+    func queries(_ questions: [(sql: String, arguments: [Value])]) throws -> [[Row]] {
+        try JoinedStatement.answer(
+            questions, alone: { try query($0.sql, $0.arguments) },
+            together: { some in
+                let widths = try some.map { try width(of: $0.sql) }
+                let joined = JoinedStatement(some, widths: widths)
+                return try JoinedStatement.split(try query(joined.sql, joined.arguments), widths: widths)
+            })
+    }
+
+    /// The number of columns of a statement.
+    private func width(of sql: String) throws -> Int {
+        if let failure { throw failure }
+        do throws(StoreError) {
+            return try SQLiteStatementHandle(sql, on: connection).width
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
     @discardableResult func execute(_ sql: String, _ arguments: [Value]) throws -> Int {
         let before = sqlite3_total_changes64(connection.sqliteConnection)
         try perform(sql, arguments) { statement throws(StoreError) in

@@ -6,13 +6,17 @@ struct Question: Hashable {
     let arguments: [Value]
 }
 
-/// Records the statements of a body and returns no rows. See `Transaction/ahead(_:)`.
+/// Records the statements of a body and returns no rows. See `Transaction/ahead(_:)` and
+/// `Transaction/answering(_:)`.
 final class StatementsAhead: Transaction {
-    let now: Date
-    let engine = Engine.postgreSQL
+    let engine: Engine
     private(set) var questions: [Question] = []
+    private let moment: () -> Date
 
-    init(now: Date) { self.now = now }
+    /// - Parameter now: returns the time of the transaction, if a body asks for it.
+    init(now: @escaping () -> Date, engine: Engine = .postgreSQL) { (moment, self.engine) = (now, engine) }
+
+    var now: Date { moment() }
 
     func query(_ sql: String, _ arguments: [Value]) throws -> [Row] {
         try note(sql, arguments)

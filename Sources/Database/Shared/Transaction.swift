@@ -32,6 +32,11 @@ package protocol Transaction {
     /// - Throws: `StoreError`.
     func first(_ sql: String, _ arguments: [Value]) throws -> Row?
 
+    /// The rows of some queries of which none depends on another, in one statement for up to 24 of them. None may lock rows.
+    ///
+    /// - Throws: `StoreError`.
+    func queries(_ questions: [(sql: String, arguments: [Value])]) throws -> [[Row]]
+
     /// Sends the queries together that a body is about to send one by one, so that a node waits for the network only
     /// once. The results are kept until the transaction writes.
     ///
@@ -90,6 +95,11 @@ package extension Transaction {
 
     /// For a statement that selects any rows of many: it skips rows that are locked by others.
     var lockingFreeRows: String { engine == .postgreSQL ? " FOR NO KEY UPDATE SKIP LOCKED" : "" }
+
+    /// Sends them one by one.
+    func queries(_ questions: [(sql: String, arguments: [Value])]) throws -> [[Row]] {
+        try questions.map { try query($0.sql, $0.arguments) }
+    }
 
     /// Does nothing, because there is no network to wait for.
     func ahead(_ body: (any Transaction) throws -> Void) throws {}

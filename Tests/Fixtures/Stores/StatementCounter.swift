@@ -64,6 +64,13 @@ package final class StatementCounter: Database {
             return row
         }
 
+        func queries(_ questions: [(sql: String, arguments: [Value])]) throws -> [[Row]] {
+            let rows = try inner.queries(questions)
+            // Up to 24 are one statement.
+            for _ in stride(from: 0, to: questions.count, by: 24) { note(0) }
+            return rows
+        }
+
         func execute(_ sql: String, _ arguments: [Value]) throws -> Int {
             let count = try inner.execute(sql, arguments)
             note(count)
