@@ -8,7 +8,7 @@ package struct PostgreSQLAddress: Sendable, Equatable, CustomStringConvertible, 
 {
     private let uri: String
     /// The numbers of connections in the address: `read_connections`, `write_connections`,
-    /// `administration_connections`.
+    /// `administration_connections`, `console_connections`.
     let lanes: LaneSizes
 
     /// Parses `postgresql://user@host:5432,other:5432/name?sslmode=verify-full` and the like, in at most 4,096 bytes.

@@ -73,8 +73,8 @@ final class PostgreSQLConnection {
             }, Unmanaged.passUnretained(warnings).toOpaque())
         try PostgreSQLEncoding.requireUTF8(of: connection)
         // Acknowledged commits are durable, whatever the account's defaults are. A statement has one generic plan,
-        // because it finds rows by key and planning costs more than executing. A statement without a transaction takes
-        // its snapshot after it got its locks.
+        // because it finds rows by key and planning costs more than executing. It is not compiled, which takes seconds for
+        // joined queries. A statement without a transaction takes its snapshot after it got its locks.
         _ = try command(
             """
             SET statement_timeout = \(Int(timeouts.statement * 1000));
@@ -84,7 +84,8 @@ final class PostgreSQLConnection {
             SELECT set_config('synchronous_commit', 'on', false)
                 WHERE current_setting('synchronous_commit') IN ('off', 'local');
             SELECT set_config('plan_cache_mode', 'force_generic_plan', false)
-                WHERE current_setting('plan_cache_mode', true) IS NOT NULL
+                WHERE current_setting('plan_cache_mode', true) IS NOT NULL;
+            SELECT set_config('jit', 'off', false) WHERE current_setting('jit', true) IS NOT NULL
             """)
     }
 

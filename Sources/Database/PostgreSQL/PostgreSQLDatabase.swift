@@ -12,6 +12,7 @@ package final class PostgreSQLDatabase: Database {
     private let watching: PostgreSQLWorkers
     private let beating: PostgreSQLWorkers
     private let administration: PostgreSQLWorkers
+    private let console: PostgreSQLWorkers
     let timeouts: PostgreSQLTimeouts
     let clock: (@Sendable () -> Date)?
     private let stamp = Atomic<Int64>(0)
@@ -40,6 +41,9 @@ package final class PostgreSQLDatabase: Database {
             reach: LaneReach(reach: reach))
         administration = PostgreSQLWorkers(
             address, timeouts: timeouts, limit: lanes.administration, reach: LaneReach(reach: reach))
+        console = PostgreSQLWorkers(
+            address, timeouts: timeouts.ofConsole, limit: lanes.console, isReadOnly: true, followed: followed,
+            reach: LaneReach(reach: reach))
         watching = PostgreSQLWorkers(
             address, timeouts: timeouts, limit: 1, isReadOnly: true, reach: LaneReach(reach: reach, triesAgain: true))
         beating = PostgreSQLWorkers(address, timeouts: timeouts.ofHeartbeats, limit: Heartbeat.mostUnderWay)
@@ -113,7 +117,13 @@ package extension PostgreSQLDatabase {
     func read<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
-        try await run(.read, on: lane == .administration ? administration : readers, body)
+        let workers =
+            switch lane {
+            case .usual: readers
+            case .administration: administration
+            case .console: console
+            }
+        return try await run(.read, on: workers, body)
     }
 
     func readReserved<T: Sendable>(
@@ -135,7 +145,7 @@ package extension PostgreSQLDatabase {
     func write<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
-        try await run(.write, on: lane == .administration ? administration : writers, body)
+        try await run(.write, on: lane == .usual ? writers : administration, body)
     }
 
     @discardableResult
@@ -178,8 +188,7 @@ package extension PostgreSQLDatabase {
 
     /// How often the node waited for the server so far, which takes long for a distant node.
     var exchanges: Int {
-        writers.exchanges + readers.exchanges + watching.exchanges + administration.exchanges
-            + beating.exchanges
+        [writers, readers, watching, administration, console, beating].reduce(0) { $0 + $1.exchanges }
     }
 
     /// How often a transaction was rolled back because of other transactions, and run again.
@@ -204,6 +213,7 @@ package extension PostgreSQLDatabase {
         await watching.close()
         await readers.close()
         await administration.close()
+        await console.close()
         await writers.close()
     }
 

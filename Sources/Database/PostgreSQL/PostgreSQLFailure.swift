@@ -57,6 +57,8 @@ extension PostgreSQLFailure {
             self = .lost(.unavailable(reason: "PostgreSQL ended the session (\(known))"))
         // A sharded engine lost contact with one of its own nodes (statement_completion_unknown).
         case "40003": self = .lost(.unavailable(reason: "PostgreSQL does not know its outcome (\(known))"))
+        case "57014":
+            self = .refused(.unavailable(reason: "a statement took longer than its time limit (\(known))"))
         case "53100": self = .refused(.unavailable(reason: "PostgreSQL's disk is full (\(known))"))
         default: self = Self.byClass(state, result)
         }

@@ -7,12 +7,21 @@ package struct PostgreSQLTimeouts: Sendable {
     var connect: TimeInterval = 3
     /// The time limit for one statement (`statement_timeout`), for a free connection, and for retries after conflicts.
     var statement: TimeInterval = 10
+    /// The same for a statement of a page of the console.
+    var page: TimeInterval = 2
     /// The time limit for a lock of another transaction (`lock_timeout`).
     var lock: TimeInterval = 5
     /// The time limit for the cancellation of a statement. After that the connection is closed.
     var grace: TimeInterval = 5
 
     init() {}
+
+    /// Shorter limits: nobody waits longer for a page.
+    var ofConsole: PostgreSQLTimeouts {
+        var timeouts = self
+        (timeouts.statement, timeouts.lock) = (min(statement, page), min(lock, page))
+        return timeouts
+    }
 
     /// Shorter limits: a slow heartbeat is useless, so another connection is tried.
     var ofHeartbeats: PostgreSQLTimeouts {

@@ -4,6 +4,8 @@ package enum Lane: Sendable, CaseIterable {
     case usual
     /// Bans and administration, which must succeed while requests saturate the store.
     case administration
+    /// Pages of the admin console. They only read, and a statement that takes longer than 2 s is given up.
+    case console
 }
 
 /// The maximum number of connections of each lane of a server. There is one more for changes, and up to
@@ -13,6 +15,8 @@ package struct LaneSizes: Sendable, Equatable {
     package var writes = 8
     /// Reads and writes of ``Lane/administration`` share them.
     package var administration = 2
+    /// Pages of the console.
+    package var console = 2
 
     package init() {}
 }
@@ -22,7 +26,7 @@ extension LaneSizes {
     private static var settings: [(name: String, size: WritableKeyPath<LaneSizes, Int>)] {
         [
             ("read_connections", \.reads), ("write_connections", \.writes),
-            ("administration_connections", \.administration),
+            ("administration_connections", \.administration), ("console_connections", \.console),
         ]
     }
 

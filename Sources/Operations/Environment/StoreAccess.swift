@@ -18,9 +18,11 @@ extension Database {
         try await reached { try await maintain(body) }
     }
 
-    /// Reads like `Database/read(_:)`, but throws the contract's refusals if the store is unavailable.
-    func snapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
-        try await reached { try await read(body) }
+    /// Reads like `Database/read(on:_:)`, but throws the contract's refusals if the store is unavailable.
+    func snapshot<T: Sendable>(
+        on lane: Lane = .usual, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await reached { try await read(on: lane, body) }
     }
 
     /// Runs a call of the store, but throws the contract's refusals if the store is unavailable.

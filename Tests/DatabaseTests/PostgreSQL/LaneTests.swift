@@ -166,6 +166,32 @@ import Testing
         }
     }
 
+    @Test("A page's statement is given up after its own time limit, while others may take longer, and its lane goes on")
+    func pages() async throws {
+        try await withTemporaryDirectory { directory in
+            let address = try PostgreSQLAddress(
+                try PostgreSQLCluster.shared.address(of: directory.lastPathComponent))
+            var timeouts = PostgreSQLTimeouts()
+            (timeouts.statement, timeouts.page) = (60, 1)
+            var lanes = LaneSizes()
+            lanes.console = 1
+            let store = PostgreSQLDatabase(address, lanes: lanes, timeouts: timeouts)
+            await #expect(throws: StoreError.unavailable(reason: "")) {
+                _ = try await store.read(on: .console) { try $0.query("SELECT pg_sleep(50)") }
+            }
+            for (lane, limit) in [(Lane.console, "1s"), (.usual, "1min"), (.administration, "1min")] {
+                let row = try await store.read(on: lane) {
+                    try $0.first("SELECT current_setting('statement_timeout'), current_setting('jit')")
+                }
+                #expect(row == Row([.text(limit), "off"]))
+            }
+            await #expect(throws: StoreError.self) {
+                _ = try await store.read(on: .console) { try $0.query("DELETE FROM accounts") }
+            }
+            try await store.close()
+        }
+    }
+
     /// In which order bodies were run.
     private final class Order: Sendable {
         private let lanes = Mutex<[Lane]>([])
@@ -176,16 +202,15 @@ import Testing
     @Test(
         "An address says how many connections each lane has, and libpq does not see it",
         arguments: [
-            ("postgresql://h/d?read_connections=5", 5, 8, 2),
-            ("postgresql://h/d?sslmode=require&write_connections=20&application_name=x", 4, 20, 2),
-            ("postgresql://h/d?administration_connections=3&sslmode=require&read_connections=1", 1, 8, 3),
-            ("postgresql://h/d", 4, 8, 2),
+            ("postgresql://h/d?read_connections=5", [5, 8, 2, 2]),
+            ("postgresql://h/d?sslmode=require&write_connections=20&application_name=x", [4, 20, 2, 2]),
+            ("postgresql://h/d?administration_connections=3&sslmode=require&read_connections=1", [1, 8, 3, 2]),
+            ("postgresql://h/d?console_connections=6", [4, 8, 2, 6]), ("postgresql://h/d", [4, 8, 2, 2]),
         ])
-    func sizes(address: String, reads: Int, writes: Int, administration: Int) throws {
+    func sizes(address: String, sizes: [Int]) throws {
         let address = try PostgreSQLAddress(address)
-        #expect(address.lanes.reads == reads)
-        #expect(address.lanes.writes == writes)
-        #expect(address.lanes.administration == administration)
+        let lanes = address.lanes
+        #expect([lanes.reads, lanes.writes, lanes.administration, lanes.console] == sizes)
         #expect(address.place == "postgresql://h/d")
         #expect(!address.reveal().contains("connections"))
     }

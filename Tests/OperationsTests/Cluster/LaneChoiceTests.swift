@@ -26,6 +26,19 @@ struct LaneChoiceTests {
         }
     }
 
+    @Test("A page of the console has its own line")
+    func pages() async throws {
+        try await ServiceFixture.run { fixture in
+            let store = LaneStore(fixture.store)
+            let keys = fixture.personalKeys
+            let page = Administration(
+                store: store, environment: fixture.admin.environment, actor: "admin test", reading: .console
+            ) { keys }
+            _ = try await page.readProvider("test")
+            #expect(store.take() == [.console])
+        }
+    }
+
     @Test("A sign-in waits with other requests")
     func requests() async throws {
         try await ServiceFixture.run { fixture in
@@ -40,7 +53,7 @@ struct LaneChoiceTests {
     }
 }
 
-/// A store that notes on which lane it is written to.
+/// A store that notes on which lane it is written to, and read from if that is not the usual one.
 private final class LaneStore: Database {
     private let store: any Database
     private let lanes = Mutex<[Lane]>([])
@@ -56,6 +69,13 @@ private final class LaneStore: Database {
 
     func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await store.read(body)
+    }
+
+    func read<T: Sendable>(
+        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        if lane != .usual { lanes.withLock { $0.append(lane) } }
+        return try await store.read(on: lane, body)
     }
 
     func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {

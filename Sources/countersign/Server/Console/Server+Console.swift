@@ -1,6 +1,7 @@
 import API
 import Authority
 import Console
+import Database
 import Domain
 import Foundation
 import Operations
@@ -21,7 +22,8 @@ extension Server {
             administration: { [store, environment, service, personal = keys.personal] administrator in
                 Administration(
                     store: store, environment: environment, actor: Console.actor(administrator),
-                    administrator: administrator, fourEyesOver: service.policy[\.bans].fourEyesOver
+                    administrator: administrator, fourEyesOver: service.policy[\.bans].fourEyesOver,
+                    reading: .console
                 ) { personal }
             })
         let listener = listeners.makeConsole(
