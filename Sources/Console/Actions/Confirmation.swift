@@ -1,3 +1,5 @@
+import Domain
+
 /// The page before an action: what will happen, in numbers, and the form that starts it.
 struct Confirmation: Sendable {
     let title: String
@@ -21,6 +23,11 @@ struct Confirmation: Sendable {
 }
 
 extension Markup {
+    /// A number of rows that a store counted up to `ToldCount/most`.
+    static func told(_ found: Int, _ noun: String) -> Markup {
+        found > ToldCount.most ? "\(ToldCount.text(found)) \(noun)s" : count(found, noun)
+    }
+
     /// A number with its noun.
     static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> Markup {
         "\(number) \(number == 1 ? noun : plural ?? noun + "s")"

@@ -22,8 +22,7 @@ enum ProviderPages {
     }
 
     @Sendable private static func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
-        let detail = try await request.administration.readProvider(request.provider)
-        let health = try await request.administration.readProviderHealth(detail.provider)
+        let (detail, health) = try await request.administration.readProviderWithHealth(request.provider)
         let form = tokenForm(of: detail.provider, request)
         return .page(ProviderPage(detail: detail, health: health, tokenForm: form, now: request.now).page)
     }
@@ -50,8 +49,7 @@ enum ProviderPages {
     // MARK: Disabling and enabling
 
     @Sendable private static func confirmDisabling(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
-        let provider = try await request.administration.readProvider(request.provider).provider
-        let sessions = try await request.administration.previewDisabling(request.provider)
+        let (provider, sessions) = try await request.administration.previewDisabling(request.provider)
         let form = request.form(
             to: ProviderListPage.path(of: provider, "disable"), subject: request.provider,
             [.reason] + (request.parts.service.policy[\.bans].fourEyesOver > 0 ? [.urgency] : []) + [.sure],

@@ -28,7 +28,7 @@ extension UserPage {
                 <h2>Actions</h2>
                 \(Markup.list(actions))
                 <details>
-                <summary>\(Markup.count(detail.sessions.count, "open session"))</summary>
+                <summary>\(Markup.told(detail.sessions.count, "open session"))</summary>
                 \(sessionTable)
                 </details>
                 \(timeline.markup(role))
@@ -47,7 +47,7 @@ extension UserPage {
         facts.add("Last used", detail.lastUsedAt, none: "Never")
         facts.add("Number verified", detail.phoneVerifiedAt, none: "Never")
         facts.add("Identity verified", detail.identityVerifiedAt, none: "Never")
-        facts.add("Devices", detail.devices)
+        facts.add("Devices", ToldCount.text(detail.devices))
         facts.add("Permissions", timeline.permissions)
         if detail.erasedAt != nil { facts.add("Erased", detail.erasedAt) }
         return facts
@@ -91,7 +91,9 @@ extension UserPage {
     private var sessionTable: Markup {
         let shown = detail.sessions.prefix(Self.sessions)
         let rest = detail.sessions.count - shown.count
-        let note: Markup = rest > 0 ? "\n<p>\(rest) older sessions are not shown.</p>" : .empty
+        let isAll = detail.sessions.count <= ToldCount.most
+        let older: Markup = isAll ? "\(rest) older" : "Older"
+        let note: Markup = rest > 0 ? "\n<p>\(older) sessions are not shown.</p>" : .empty
         return "\(SessionTable(role: role, lifetimes: lifetimes, now: now).markup(Array(shown)))\(note)"
     }
 }

@@ -26,12 +26,15 @@ extension UserTimeline {
     /// The newest refused sign-in on this page.
     var lastRefusal: UserEvent? { shown.first { $0.kind == .signIn && $0.code != nil } }
 
-    /// The number of permissions and requests by state.
+    /// The number of permissions and requests by state, of the newest ones if there may be more.
     var permissions: String {
+        let most = Administration.mostPermissions
+        let isMore = history.permissions.values.reduce(0, +) >= most
         let counts = MessagingPermission.State.allCases.compactMap { state in
             history.permissions[state].map { "\($0) \(state.rawValue.lowercased())" }
         }
-        return counts.isEmpty ? "none" : counts.joined(separator: ", ")
+        guard !counts.isEmpty else { return "none" }
+        return counts.joined(separator: ", ") + (isMore ? " of the newest \(most) on each side" : "")
     }
 
     /// The codes of an event; `nil` if it has none.

@@ -32,6 +32,18 @@ package struct ReadAudit: Sendable {
         }
     }
 
+    /// The newest entries with a subject, newest first, by queries of which none depends on another.
+    ///
+    /// - Parameter end: only entries before this number; `nil` to include entries that are not chained yet.
+    static func newest(
+        of subject: AuditSubject, before end: Int64?, limit: Int, in transaction: any Transaction
+    ) throws -> [Entry] {
+        let (records, text) = (AuditChainRepository(transaction), subject.description)
+        let waiting = end == nil ? try records.unchained(of: text, limit: limit) : []
+        let links = try records.links(of: .subject(text), before: end ?? .max, limit: limit)
+        return Array((waiting.map { Entry(place: nil, entry: $0) } + lines(links)).prefix(max(0, limit)))
+    }
+
     /// Entries with a key before a number, newest first, and the number of the last entry that was read; `nil` if no
     /// entries are left.
     func entries(

@@ -31,16 +31,21 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`.
     func readBan(_ id: BanID) async throws -> (summary: BanSummary, note: String?, liftNote: String?) {
         let keys = try personalKeys()
-        return try await write(.manage) { transaction, events in
-            let records = BanRepository(transaction)
-            let ban = try records.require(id)
-            let maintenance = BanMaintenance(transaction)
-            let note = try maintenance.note(.note, of: id, keys: keys)
-            let liftNote = try maintenance.note(.liftNote, of: id, keys: keys)
+        @Sendable func read(_ transaction: any Transaction) throws -> (Ban?, [BanEntry], String?, String?) {
+            let (records, maintenance) = (BanRepository(transaction), BanMaintenance(transaction))
+            return (
+                try records.find(id), try records.entries(of: id),
+                try maintenance.note(.note, of: id, keys: keys), try maintenance.note(.liftNote, of: id, keys: keys)
+            )
+        }
+        let first: @Sendable (any Transaction) throws -> Void = { _ = try read($0) }
+        return try await write(.manage, asking: first) { transaction, events in
+            let (found, entries, note, liftNote) = try read(transaction)
+            guard let found else { throw Refusal.unknownBan(id) }
             if note != nil || liftNote != nil {
                 events.record(.personalDataRead(subject: AuditSubject(.ban, id), detail: "notes"), by: actor)
             }
-            return (BanSummary(ban: ban, entries: try records.entries(of: id)), note, liftNote)
+            return (BanSummary(ban: found, entries: entries), note, liftNote)
         }
     }
 
@@ -67,15 +72,16 @@ package extension Administration {
     /// - Parameter lifted: bans that have been lifted or have expired.
     func remainingBans(after lifted: [Ban]) async throws -> [Ban] {
         try await read(.manage) { transaction in
-            let records = BanRepository(transaction)
-            let subjects = try Set(lifted.flatMap { try records.entries(of: $0.id) }.map(\.subject))
+            let entries = try BanRepository(transaction).entries(of: lifted.map(\.id))
+            let subjects = Set(entries.values.joined().map(\.subject))
             var seen = Set(lifted.map(\.id))
-            return try subjects.flatMap { subject in
-                // Bans on the user's proven number and document apply too.
-                if case .user(let user) = subject { return try records.holdsInForce(on: user) }
-                return try records.entries(on: [subject]).filter { $0.isActive(at: transaction.now) }
+            let users = subjects.compactMap { if case .user(let user) = $0 { user } else { nil } }
+            let found = try transaction.joined { transaction in
+                let records = BanRepository(transaction)
+                // Bans on the users' proven numbers and documents apply too.
+                return try records.holdsInForce(on: users).values.flatMap(\.self) + records.entriesInForce(on: subjects)
             }
-            .map(\.ban).sorted { $0.createdAt > $1.createdAt }.filter { seen.insert($0.id).inserted }
+            return found.map(\.ban).sorted { $0.createdAt > $1.createdAt }.filter { seen.insert($0.id).inserted }
         }
     }
 }

@@ -77,7 +77,10 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`.
     func readCardInReview(_ id: IdentityCardID) async throws -> CardInReview {
         let keys = try personalKeys()
-        return try await write(.review) { transaction, events in
+        let first: @Sendable (any Transaction) throws -> Void = {
+            _ = try CardReviewRepository($0, keys: keys).find(id)
+        }
+        return try await write(.review, asking: first) { transaction, events in
             let records = CardReviewRepository(transaction, keys: keys)
             guard let found = try records.find(id) else { throw Refusal.unknownCard }
             let (entry, key) = (found.card, found.dataKey)

@@ -30,13 +30,12 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`.
     func readDevice(_ id: DeviceID) async throws -> DeviceDetail {
         try await read(.manage) { transaction in
-            let devices = DeviceRepository(transaction)
-            guard let summary = try devices.find(id) else { throw Refusal.unknownDevice(id) }
-            return (
-                summary: summary,
-                certificates: try CertificateRepository(transaction).list(deviceID: id),
-                sessions: try Array(SessionRepository(transaction).listOpen(.device(id)).reversed().prefix(100))
-            )
+            // None of the queries depends on another, so that they are one statement.
+            let found = try DeviceRepository(transaction).find(id)
+            let certificates = try CertificateRepository(transaction).list(deviceID: id)
+            let sessions = try SessionRepository(transaction).newestOpen(.device(id), limit: 100)
+            guard let found else { throw Refusal.unknownDevice(id) }
+            return (summary: found, certificates: certificates, sessions: sessions)
         }
     }
 

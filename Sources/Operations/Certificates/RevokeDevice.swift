@@ -11,9 +11,10 @@ package extension Administration {
     func previewRevocation(of id: DeviceID) async throws -> (serials: [String], sessionsEnded: CountedSessions) {
         try await read(.manage) { transaction in
             let certificates = try CertificateRepository(transaction).list(deviceID: id)
+            let sessions = try CountedSessions(behind: .device(id), in: transaction)
             guard !certificates.isEmpty else { throw Refusal.unknownDevice(id) }
             let present = certificates.filter { $0.revoked == nil }
-            return (present.map(\.serial), try CountedSessions(behind: .device(id), in: transaction))
+            return (present.map(\.serial), sessions)
         }
     }
 

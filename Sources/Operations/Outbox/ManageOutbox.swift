@@ -31,7 +31,8 @@ package extension Administration {
         }
     }
 
-    /// The number of dead messages that `retryDeadMessages(of:)` would requeue. Nothing is changed.
+    /// The number of dead messages that `retryDeadMessages(of:)` would requeue, counted up to one more than
+    /// `ToldCount/most`. Nothing is changed.
     ///
     /// - Throws: `Refusal` `not_found` for a user.
     func previewRetry(of user: String? = nil) async throws -> Int {

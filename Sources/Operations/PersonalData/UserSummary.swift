@@ -13,20 +13,21 @@ package struct UserSummary: Sendable {
     /// - Throws: `Refusal` `not_found`, or `conflict` if several ids have the beginning.
     static func find(_ name: String, in transaction: any Transaction) throws -> UserSummary {
         let users = UserRepository(transaction)
-        var found: User?
+        var found: UserRepository.Addressed?
         let typed = TypedID<Kind.User>(name)
         if typed.range != nil {
-            found = try users.find(typed.resolve(in: transaction))
-        } else if let slash = name.firstIndex(of: "/"), let slug = Slug(String(name[..<slash])),
-            let provider = try ProviderRepository(transaction).find(slug)
-        {
-            found = try users.find(providerID: provider.id, externalID: String(name[name.index(after: slash)...]))
+            let beginning = try users.addressed(typed, limit: mostNamed)
+            let id = try typed.resolve { beginning.prefix($0).map(\.user.id) }
+            found = beginning.first { $0.user.id == id }
+        } else if let slash = name.firstIndex(of: "/"), let slug = Slug(String(name[..<slash])) {
+            found = try users.addressed(slug: slug, externalID: String(name[name.index(after: slash)...]))
         }
-        guard let user = found else {
-            throw Refusal.noUser(named: name)
-        }
-        return try UserSummary(user, in: transaction)
+        guard let found else { throw Refusal.noUser(named: name) }
+        return UserSummary(found)
     }
+
+    /// The largest number of users whose ids begin with a text that are looked at.
+    private static let mostNamed = 10
 
     /// Some users, in one query, ordered by address. Unknown ids are skipped.
     static func list(_ ids: some Sequence<UserID>, in transaction: any Transaction) throws -> [UserSummary] {
@@ -34,20 +35,20 @@ package struct UserSummary: Sendable {
         return try list(users, in: transaction).sorted { $0.address < $1.address }
     }
 
-    /// Users with their addresses. Each provider is read only once.
+    /// Users with their addresses. The providers are read in one statement.
     static func list(_ users: [User], in transaction: any Transaction) throws -> [UserSummary] {
-        let providers = ProviderRepository(transaction)
-        var known: [ProviderID: Provider] = [:]
-        for id in Set(users.map(\.providerID)) { known[id] = try providers.find(id) }
-        return users.map { UserSummary($0, of: known[$0.providerID]) }
+        let slugs = try ProviderRepository(transaction).slugs(of: Array(Set(users.map(\.providerID))))
+        return users.map { UserSummary($0, of: slugs[$0.providerID]) }
     }
 
     init(_ user: User, in transaction: any Transaction) throws {
-        self.init(user, of: try ProviderRepository(transaction).find(user.providerID))
+        self.init(user, of: try ProviderRepository(transaction).slugs(of: [user.providerID])[user.providerID])
     }
 
-    private init(_ user: User, of provider: Provider?) {
+    init(_ found: UserRepository.Addressed) { self.init(found.user, of: found.slug) }
+
+    private init(_ user: User, of provider: Slug?) {
         self.user = user
-        address = provider?.address(of: user.externalID) ?? user.externalID
+        address = provider.map { "\($0.text)/\(user.externalID)" } ?? user.externalID
     }
 }

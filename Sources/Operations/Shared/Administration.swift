@@ -41,7 +41,7 @@ package struct Administration: Sendable {
         _ right: AdminRight, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await store.snapshot(on: lane) { transaction in
-            let answered = try withRole(transaction, asking: { _ = try body($0) })
+            let answered = try withRole(right, transaction, asking: { _ = try body($0) })
             try require(right, in: answered)
             return try body(answered)
         }
@@ -61,7 +61,7 @@ package struct Administration: Sendable {
     ) async throws -> T {
         try await Commit(store: store, lane: .administration, environment: environment, node: nil)
             .callAsFunction { transaction, events in
-                let answered = try first.map { try withRole(transaction, asking: $0) } ?? transaction
+                let answered = try first.map { try withRole(right, transaction, asking: $0) } ?? transaction
                 try require(right, in: answered)
                 return try body(answered, &events)
             }
@@ -69,9 +69,11 @@ package struct Administration: Sendable {
 
     /// A transaction with the rows of what a body asks first, and of the administrator.
     private func withRole(
-        _ transaction: any Transaction, asking first: (any Transaction) throws -> Void
+        _ right: AdminRight, _ transaction: any Transaction, asking first: (any Transaction) throws -> Void
     ) throws -> any Transaction {
         guard let administrator else { return transaction }
+        // Nothing is asked for a role that lacks the right.
+        try administrator.require(right)
         return try transaction.answering {
             _ = try AdministratorRepository($0).find(administrator.id)
             try first($0)

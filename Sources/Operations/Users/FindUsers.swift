@@ -39,7 +39,7 @@ package extension Administration {
         try await read(.support) { try UserSummary.find(name, in: $0) }
     }
 
-    /// The users with a name at their providers.
+    /// The users with a name at their providers, of the first 50 providers by slug.
     ///
     /// - Parameter provider: the provider by slug or id; `nil` for all providers.
     /// - Throws: `Refusal` `not_found` for a provider.
@@ -47,12 +47,10 @@ package extension Administration {
         try await read(.support) { transaction in
             let users = UserRepository(transaction)
             guard let provider else {
-                let found = try UserSummary.list(users.find(externalID: externalID), in: transaction)
-                return found.sorted { $0.address < $1.address }
+                return try users.addressed(externalID: externalID, limit: 50).map(UserSummary.init)
             }
-            let id = try ProviderRepository(transaction).require(provider).id
-            return try UserSummary.list(
-                [users.find(providerID: id, externalID: externalID)].compactMap(\.self), in: transaction)
+            let slug = try ProviderRepository(transaction).require(provider).slug
+            return try [users.addressed(slug: slug, externalID: externalID)].compactMap(\.self).map(UserSummary.init)
         }
     }
 

@@ -220,6 +220,13 @@ package extension AuditChainRepository {
         ).map(AuditAnchorRepository.token)
     }
 
+    /// The newest entries with a subject that are not chained yet, newest first.
+    func unchained(of subject: String, limit: Int) throws -> [AuditEntry] {
+        try transaction.query(
+            Self.columns, "WHERE sequence IS NULL AND subject = $1 ORDER BY at DESC, id DESC LIMIT $2",
+            [.text(subject), Value(limit)])
+    }
+
     /// The newest entries that are not chained yet, oldest first.
     func unchainedLatest(limit: Int) throws -> [AuditEntry] {
         try transaction.query(

@@ -134,6 +134,23 @@ package extension BanRepository {
         }.sorted { $0.ban.createdAt > $1.ban.createdAt }
     }
 
+    private static let ofSubjects = ListStatement(after: 2) { list in
+        """
+        SELECT \(entry) FROM ban_holds h JOIN bans b ON b.id = h.ban_id
+        WHERE h.kind = $2 AND h.subject IN \(list.in) AND \(inForce) $1)
+        """
+    }
+
+    /// The active entries on some subjects themselves, in few statements.
+    func entriesInForce(on subjects: Set<BanEntry.Subject>) throws -> [BanEntry] {
+        let kinds = Dictionary(grouping: subjects.map(Self.columns(of:)), by: \.kind)
+        return try kinds.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { kind, subjects in
+            try transaction.query(
+                Self.ofSubjects, [.time(transaction.now), kind.value], list: subjects.map { .bytes($0.bytes) }
+            ).map(Self.entry(in:))
+        }
+    }
+
     /// Every present and former entry on some devices, in few statements.
     func entries(onDevices devices: [DeviceID]) throws -> [DeviceID: [BanEntry]] {
         let entries = try ManyKeys.parts(devices).flatMap { part in

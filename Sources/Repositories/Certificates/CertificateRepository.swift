@@ -126,6 +126,15 @@ package extension CertificateRepository {
         }
     }
 
+    /// The certificates of the devices that a user signed in on last, newest first.
+    func list(ofNewestDevices count: Int, of user: UserID, limit: Int) throws -> [DeviceCertificate] {
+        try transaction.query(
+            Self.columns,
+            """
+            WHERE device_id IN (\(UserTraceRepository.newestDevices(count))) ORDER BY issued_at DESC, serial LIMIT $2
+            """, [.id(user), limit.value])
+    }
+
     private static let newest = NewestFirst(table: "certificates", key: "serial", time: "issued_at")
 
     /// The newest certificates of all devices.

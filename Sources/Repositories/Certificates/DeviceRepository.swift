@@ -38,8 +38,10 @@ package extension DeviceRepository {
             """),
         Column<Int>(
             """
-            (SELECT COUNT(*) FROM sessions
-             WHERE device_id = devices.id AND state <> 'unauthenticated' AND \(GenerationRepository.isCurrent("sessions")))
+            (SELECT COUNT(*) FROM (
+                SELECT 1 FROM sessions
+                WHERE device_id = devices.id AND state <> 'unauthenticated' AND \(GenerationRepository.isCurrent("sessions"))
+                LIMIT \(ToldCount.most + 1)) AS open)
             """))
 
     private static let newest = NewestFirst(table: "devices", key: "id", time: "created_at")

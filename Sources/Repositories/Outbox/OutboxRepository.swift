@@ -140,10 +140,15 @@ package extension OutboxRepository {
         "state = 'dead' AND expires_at > $1 AND kind IN (\(kinds))" + (user == nil ? "" : " AND user_id = $2")
     }
 
-    /// The number of dead messages that can still be sent.
+    /// The number of dead messages that can still be sent. Counted up to one more than `ToldCount/most`.
     func countRetriable(of user: UserID? = nil) throws -> Int {
         let arguments: [Value] = [.time(transaction.now)] + (user.map { [.id($0)] } ?? [])
-        return try transaction.value("SELECT COUNT(*) FROM outbox WHERE \(Self.retriable(user))", arguments) ?? 0
+        return try transaction.value(
+            """
+            SELECT COUNT(*) FROM (
+                SELECT 1 FROM outbox WHERE \(Self.retriable(user)) LIMIT \(ToldCount.most + 1)
+            ) AS retriable
+            """, arguments) ?? 0
     }
 
     /// A dead message that can still be sent, and its place among them.

@@ -18,6 +18,8 @@ struct ProviderClients {
         Column<ProviderID>("provider_id"), Column<String>("role"), Column<Int64>("position"), Column<String>("client"),
         Column<String>("issuer"))
 
+    private static let client = ColumnTuple(Column<String>("role"), Column<String>("client"))
+
     func insert(_ provider: Provider) throws {
         guard let issuer = provider.issuer else { return }
         for (role, clients) in [(Role.audience, issuer.otherAudiences), (.party, issuer.parties)] {
@@ -36,16 +38,15 @@ struct ProviderClients {
     /// Adds the clients to a provider that was read from its own row. Only a provider with an issuer has any.
     func complete(_ provider: Provider) throws -> Provider {
         guard provider.issuer != nil else { return provider }
+        let clients = try transaction.query(
+            "SELECT \(Self.client) FROM provider_clients WHERE provider_id = $1 ORDER BY role, position",
+            [.id(provider.id)]
+        ).map(Self.client.read)
+        func list(_ role: Role) -> [String] { clients.filter { $0.0 == role.rawValue }.map { $0.1 } }
         var complete = provider
-        complete.issuer?.otherAudiences = try list(.audience, of: provider.id)
-        complete.issuer?.parties = try list(.party, of: provider.id)
+        complete.issuer?.otherAudiences = list(.audience)
+        complete.issuer?.parties = list(.party)
         return complete
-    }
-
-    private func list(_ role: Role, of provider: ProviderID) throws -> [String] {
-        try transaction.values(
-            "SELECT client FROM provider_clients WHERE provider_id = $1 AND role = $2 ORDER BY position",
-            [.id(provider), .text(role.rawValue)])
     }
 
     /// The provider with an additional audience.

@@ -64,6 +64,15 @@ package extension ProviderRepository {
             .map(ProviderClients(transaction).complete)
     }
 
+    private static let slugs = ColumnTuple(Column<ProviderID>("id"), Column<Slug>("slug"))
+    private static let some = ListStatement { "SELECT \(slugs) FROM providers WHERE id IN \($0.in)" }
+
+    /// The slugs of some providers, in few statements.
+    func slugs(of ids: [ProviderID]) throws -> [ProviderID: Slug] {
+        let rows = try transaction.query(Self.some, list: ids.map(\.value)).map(Self.slugs.read)
+        return Dictionary(rows.map { ($0.0, $0.1) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// The provider of an issuer and one of its audiences.
     func find(issuer: String, audience: String) throws -> ProviderID? {
         let first: ProviderID? = try transaction.value(
@@ -119,6 +128,11 @@ package extension ProviderRepository {
 
     func insert(_ application: Application, at time: Date) throws {
         try transaction.execute(Self.applicationInsertion, Self.applications.row(application, .time(time)))
+    }
+
+    /// The app with an id, of any provider; `nil` if there is none.
+    func findApplication(_ id: ApplicationID) throws -> Application? {
+        try transaction.first(Self.applications, "WHERE id = $1", [.id(id)])
     }
 
     /// A provider's apps, oldest first.

@@ -39,6 +39,14 @@ package extension SessionRepository {
         return found
     }
 
+    /// The newest open sessions in scope, newest first.
+    func newestOpen(_ scope: SessionScope, limit: Int) throws -> [Session] {
+        let (condition, value) = scope.condition
+        return try transaction.query(
+            Self.columns, "WHERE \(condition) AND \(Self.isOpen) ORDER BY created_at DESC, id DESC LIMIT $2",
+            [value, limit.value])
+    }
+
     func keys(of signer: Signer) throws -> [(id: String, generation: Int64)] {
         let (provider, key) =
             switch signer {

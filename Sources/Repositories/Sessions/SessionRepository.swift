@@ -205,17 +205,19 @@ package extension SessionRepository {
 
     /// The number of open sessions in scope, among at most this number of its newest generation.
     func countOpen(_ scope: RevocationScope, limit: Int) throws -> Int {
-        try behind(scope).reduce(0) { count, scope in
-            guard count < limit else { return count }
-            let more: Int? = try transaction.value(
-                """
-                SELECT COUNT(*) FROM (
-                    SELECT * FROM sessions WHERE \(scope.condition) AND state <> 'unauthenticated'
-                    ORDER BY \(scope.order) DESC LIMIT \(limit)
-                ) AS newest WHERE \(GenerationRepository.isCurrent("newest"))
-                """, [scope.id])
-            return min(limit, count + (more ?? 0))
+        let scopes = try behind(scope)
+        let counts = try transaction.joined { transaction in
+            try scopes.map { scope in
+                try transaction.value(
+                    """
+                    SELECT COUNT(*) FROM (
+                        SELECT * FROM sessions WHERE \(scope.condition) AND state <> 'unauthenticated'
+                        ORDER BY \(scope.order) DESC LIMIT \(limit)
+                    ) AS newest WHERE \(GenerationRepository.isCurrent("newest"))
+                    """, [scope.id], as: Int.self) ?? 0
+            }
         }
+        return counts.reduce(0) { min(limit, $0 + $1) }
     }
 
     /// A scope's open sessions by an index. Those of a provider are found by its keys.
@@ -285,7 +287,7 @@ package extension SessionRepository {
 }
 
 extension SessionScope {
-    fileprivate var condition: (sql: String, value: Value) {
+    var condition: (sql: String, value: Value) {
         switch self {
         case .session(let id): ("id = $1", .id(id))
         case .user(let id): ("user_id = $1", .id(id))

@@ -5,7 +5,7 @@ import Foundation
 
 /// Users, one row for each user of each provider.
 package struct UserRepository {
-    private let transaction: any Transaction
+    let transaction: any Transaction
 }
 
 package extension UserRepository {
@@ -43,13 +43,6 @@ package extension UserRepository {
         try transaction.first(
             Self.columns, "WHERE provider_id = $1 AND external_id = $2", [.id(providerID), .text(externalID)]
         )?.user(at: transaction.now)
-    }
-
-    /// The users with an external id, of all providers. Each provider is looked up in the index of both.
-    func find(externalID: String) throws -> [User] {
-        try transaction.query(
-            Self.columns, "WHERE external_id = $1 AND provider_id IN (SELECT id FROM providers)", [.text(externalID)]
-        ).map { $0.user(at: transaction.now) }
     }
 
     /// The user with an id; `nil` if there is none.

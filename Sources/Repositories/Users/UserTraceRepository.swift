@@ -81,6 +81,32 @@ package extension UserTraceRepository {
             .sorted { ($0.lastAt, $0.id.description) > ($1.lastAt, $1.id.description) }
     }
 
+    /// A statement for the ids of the devices that a user signed in on last, with the user as its first parameter.
+    internal static func newestDevices(_ limit: Int) -> String {
+        """
+        SELECT uses.device_id FROM (
+            SELECT * FROM (
+                SELECT device_id, at FROM sign_ins
+                WHERE user_id = $1 AND session_id IS NOT NULL AND device_id IS NOT NULL
+                ORDER BY at DESC, id DESC LIMIT \(most)
+            ) AS recorded
+            UNION ALL
+            SELECT * FROM (
+                SELECT s.device_id, s.created_at AS at FROM sessions s
+                WHERE s.user_id = $1 AND \(GenerationRepository.wasOpened("s"))
+                ORDER BY s.created_at DESC, s.id DESC LIMIT \(most)
+            ) AS opened
+        ) AS uses
+        GROUP BY uses.device_id ORDER BY MAX(uses.at) DESC, uses.device_id DESC LIMIT \(limit)
+        """
+    }
+
+    /// The number of devices that the user signed in on, counted up to one more than `ToldCount/most`.
+    func countDevices() throws -> Int {
+        try transaction.value(
+            "SELECT COUNT(*) FROM (\(Self.newestDevices(ToldCount.most + 1))) AS devices", [.id(user)]) ?? 0
+    }
+
     /// When a session of the user was last used, or a sign-in accepted; `nil` if neither is stored.
     func lastUse() throws -> Date? {
         let uses: [Date?] = [

@@ -57,6 +57,7 @@ struct RoleMatrixTests {
         .init("listWaitingActs", .manage) { _ = try await $0.listWaitingActs() },
         .init("confirmAct", .manage) { try await $0.confirmAct(WaitingActID(UUID())) },
         .init("listProviders by pages", .manage) { _ = try await $0.listProviders(limit: 1, after: nil) },
+        .init("readProviderWithHealth", .manage) { _ = try await $0.readProviderWithHealth("nobody") },
         .init("disableProvider", .manage) { _ = try await $0.disableProvider("nobody") },
         .init("revokeProviderKey", .manage) { _ = try await $0.retireProviderKey(ProviderKeyID(UUID())) },
         .init("dropMessage", .manage) { _ = try await $0.dropMessage(OutboxMessageID(UUID())) },
@@ -128,7 +129,7 @@ struct RoleMatrixTests {
         // Each of these first runs a transaction that names one.
         #expect(
             Set(direct.map(\.name)) == [
-                "ArchiveUsers.swift", "BrowseAudit.swift", "ReadUserHistory.swift", "RotateWrappingKey.swift",
+                "ArchiveUsers.swift", "BrowseAudit.swift", "RotateWrappingKey.swift",
             ])
     }
 }

@@ -221,7 +221,7 @@ struct ProviderKeyTests {
             let kept = try await fixture.admin.previewRevocation(
                 of: admin.keyID, endingSessions: false, keepingAdded: true)
             #expect(kept.keys == [admin.keyID] && kept.sessionsEnded?.count == 0 && !kept.leavesNoKey)
-            #expect(try await fixture.admin.previewDisabling("test").count == 2)
+            #expect(try await fixture.admin.previewDisabling("test").sessions.count == 2)
             #expect(try await keys(fixture) == before)
             #expect(try await fixture.store.read { try SessionRepository($0).listOpen(limit: 9) }.count == 2)
 

@@ -55,9 +55,7 @@ package extension Administration {
     }
 
     private static func application(_ id: ApplicationID, in transaction: any Transaction) throws -> Application {
-        let providers = ProviderRepository(transaction)
-        let all = try providers.list().flatMap { try providers.listApplications(of: $0.id) }
-        guard let application = all.first(where: { $0.id == id }) else {
+        guard let application = try ProviderRepository(transaction).findApplication(id) else {
             throw Refusal.nothingBegins(with: id.description, Kind.Application.names.noun)
         }
         return application

@@ -4,13 +4,15 @@ import Encoding
 import Repositories
 
 package extension Administration {
-    /// The number of open sessions that would end, counted up to ``CountedSessions/limit``. Nothing is changed.
+    /// The provider, and the number of open sessions that would end, counted up to ``CountedSessions/limit``. Nothing is
+    /// changed.
     ///
     /// - Throws: `Refusal` `not_found`.
-    func previewDisabling(_ name: String) async throws -> CountedSessions {
+    func previewDisabling(_ name: String) async throws -> (provider: Provider, sessions: CountedSessions) {
         // Not in the transaction of the change, which would conflict with each sign-in of the provider.
         try await read(.manage) { transaction in
-            try CountedSessions(behind: .provider(ProviderRepository(transaction).require(name).id), in: transaction)
+            let provider = try ProviderRepository(transaction).require(name)
+            return (provider, try CountedSessions(behind: .provider(provider.id), in: transaction))
         }
     }
 
@@ -22,7 +24,7 @@ package extension Administration {
     func disableProvider(
         _ name: String, reason: AuditReason? = nil, urgency: AuditReason? = nil
     ) async throws -> CountedSessions {
-        let count = try await previewDisabling(name)
+        let count = try await previewDisabling(name).sessions
         let actID: WaitingActID = environment.newIdentifier()
         let outcome: RequestedAct.Outcome<CountedSessions> = try await write(.manage) { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id

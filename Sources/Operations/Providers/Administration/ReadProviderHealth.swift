@@ -1,3 +1,4 @@
+import Database
 import Domain
 import Foundation
 import Repositories
@@ -14,12 +15,19 @@ package extension Administration {
         try await read(.manage) { try ProviderRepository($0).list(limit: limit, after: slug) }
     }
 
-    func readProviderHealth(_ provider: Provider) async throws -> ProviderHealth {
+    /// `readProvider(_:)` with the health, in one snapshot and at most three statements.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    func readProviderWithHealth(_ name: String) async throws -> (detail: ProviderDetail, health: ProviderHealth) {
         try await read(.manage) { transaction in
-            (
-                try EventStreamRepository(transaction).deliveries(of: provider.id),
-                try provider.issuer.flatMap { try IssuerRepository(transaction).find($0.url) }
-            )
+            let provider = try ProviderRepository(transaction).require(name)
+            return try transaction.joined { transaction in
+                let health = (
+                    deliveries: try EventStreamRepository(transaction).deliveries(of: provider.id),
+                    issuer: try provider.issuer.flatMap { try IssuerRepository(transaction).find($0.url) }
+                )
+                return (detail: try ProviderDetail(of: provider, in: transaction), health: health)
+            }
         }
     }
 }

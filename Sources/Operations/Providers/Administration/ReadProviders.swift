@@ -25,14 +25,8 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found`.
     func readProvider(_ name: String) async throws -> ProviderDetail {
         try await read(.manage) { transaction in
-            let records = ProviderRepository(transaction)
-            let provider = try records.require(name)
-            return ProviderDetail(
-                provider: provider, applications: try records.listApplications(of: provider.id),
-                keys: try ProviderKeyRepository(transaction).list(of: provider.id),
-                webhook: try ProviderWebhookRepository(transaction).find(provider.id),
-                resources: try ProviderResourceRepository(transaction).list(of: provider.id),
-                streams: try EventStreamRepository(transaction).list(of: provider.id))
+            let provider = try ProviderRepository(transaction).require(name)
+            return try transaction.joined { try ProviderDetail(of: provider, in: $0) }
         }
     }
 
@@ -85,6 +79,18 @@ package extension Administration {
             events.record(.eventsWait(in: id))
             return stream
         }
+    }
+}
+
+extension Administration.ProviderDetail {
+    /// Reads by queries of which none depends on another.
+    init(of provider: Provider, in transaction: any Transaction) throws {
+        self.init(
+            provider: provider, applications: try ProviderRepository(transaction).listApplications(of: provider.id),
+            keys: try ProviderKeyRepository(transaction).list(of: provider.id),
+            webhook: try ProviderWebhookRepository(transaction).find(provider.id),
+            resources: try ProviderResourceRepository(transaction).list(of: provider.id),
+            streams: try EventStreamRepository(transaction).list(of: provider.id))
     }
 }
 

@@ -8,10 +8,11 @@ struct HistoryRows: Sendable {
     let summary: UserSummary
     /// At least the first ones of the page, unsorted.
     let events: [UserEvent]
-    /// Of the newest thousand on each side.
+    /// Of the newest ``permissionsCounted`` on each side.
     let permissions: [MessagingPermission.State: Int]
 
-    private static let permissionsCounted = 1000
+    /// More rows than this would make a page slow, and no tally has their number.
+    static let permissionsCounted = 50
     /// The number of devices whose certificates are part of a history: those that were used last.
     private static let devicesShown = 20
 }
@@ -27,15 +28,14 @@ extension HistoryRows {
         of user: UserID, after place: HistoryPlace, limit: Int, in transaction: any Transaction
     ) throws -> [UserEvent] {
         let traces = UserTraceRepository(transaction, of: user)
-        let devices = try traces.devices(since: nil).prefix(devicesShown).map { $0.id }
         let bans = Dictionary(
             try BanRepository(transaction).entries(on: [.user(user)]).map { ($0.ban.id, $0.ban) }
                 + BanRepository(transaction).holdsInForce(on: user).map { ($0.ban.id, $0.ban) },
             uniquingKeysWith: { first, _ in first })
         var short = bans.values.flatMap { UserEvent.events(of: $0) }
-        for certificate in try CertificateRepository(transaction).list(deviceIDs: devices) {
-            short += UserEvent.events(of: certificate)
-        }
+        let certificates = try CertificateRepository(transaction).list(
+            ofNewestDevices: devicesShown, of: user, limit: UserTraceRepository.most)
+        for certificate in certificates { short += UserEvent.events(of: certificate) }
         for verification in try traces.verifications() { short += UserEvent.events(of: verification) }
         for card in try IdentityCardRepository(transaction).list(of: user) { short += UserEvent.events(of: card) }
         let attempts = try SignInRecordRepository(transaction).list(of: user, after: place, limit: limit)

@@ -9,9 +9,10 @@ package extension Administration {
         package let summary: UserSummary
         /// The ban that forbids the user to sign in, or else to message; `nil` if there is none.
         package let ban: Ban?
-        /// The sessions that have not ended, newest first.
+        /// The sessions that have not ended, newest first, one more than `ToldCount/most` if there are more.
         package let sessions: [Session]
-        /// The devices with a sign-in that is still recorded, up to `UserTraceRepository/most` sign-ins back.
+        /// The number of devices with a sign-in that is still recorded, up to `UserTraceRepository/most` sign-ins back.
+        /// Counted up to one more than `ToldCount/most`.
         package let devices: Int
         /// The number of cards by status.
         package let cards: [CardStatus: Int]
@@ -31,7 +32,7 @@ package extension Administration {
     func readUserDetail(_ name: String) async throws -> UserDetail {
         try await read(.support) { transaction in
             let summary = try UserSummary.find(name, in: transaction)
-            return try transaction.together { try UserDetail(summary, in: $0) }
+            return try transaction.joined { try UserDetail(summary, in: $0) }
         }
     }
 }
@@ -48,8 +49,8 @@ extension Administration.UserDetail {
         let proofs = try traces.proofs()
         self.init(
             summary: summary, ban: bans.compactMap(\.self).first?.ban,
-            sessions: try SessionRepository(transaction).listOpen(.user(user)).reversed(),
-            devices: try traces.devices(since: nil).count, cards: try traces.cards(),
+            sessions: try SessionRepository(transaction).newestOpen(.user(user), limit: ToldCount.most + 1),
+            devices: try traces.countDevices(), cards: try traces.cards(),
             phoneVerifiedAt: proofs?.phone, identityVerifiedAt: proofs?.identity, suspended: proofs?.suspended,
             lastUsedAt: try traces.lastUse(), erasedAt: try traces.erasedAt())
     }

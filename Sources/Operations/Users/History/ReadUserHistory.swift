@@ -31,13 +31,16 @@ private struct UserHistoryCursor {
 
 package extension Administration {
     /// A page of a user's history, newest event first, with facts that have no time. The user's permissions and requests
-    /// are counted by state, of the newest thousand on each side. `onlyCounted` are the sign-ins of the provider's users in
-    /// the time of the events that were not recorded one by one, because too many came from their networks. The user's own
-    /// may be among them.
+    /// are counted by state, of the newest ``mostPermissions`` on each side. `onlyCounted` are the sign-ins of the
+    /// provider's users in the time of the events that were not recorded one by one, because too many came from their
+    /// networks. The user's own may be among them.
     typealias UserHistory = (
         summary: UserSummary, events: [UserEvent], permissions: [MessagingPermission.State: Int],
         onlyCounted: (accepted: Int, refused: Int)
     )
+
+    /// The largest number of permissions on a side that a history counts.
+    static var mostPermissions: Int { HistoryRows.permissionsCounted }
 
     /// A page of what happened to a user: sign-ins, sessions, certificates of the devices, proofs of numbers, cards,
     /// bans, and what the audit log has of the user.
@@ -46,40 +49,44 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found` for a user; `malformed_request` for a cursor.
     func readHistory(of name: String, limit: Int, after cursor: String? = nil) async throws -> UserHistory {
         let start = try UserHistoryCursor(cursor)
-        let rows = try await read(.support) { transaction in
+        return try await read(.support) { transaction in
             let summary = try UserSummary.find(name, in: transaction)
-            // All but the certificates, which are those of the devices found here.
-            try transaction.ahead { _ = try HistoryRows(of: summary, after: start.place, limit: limit, in: $0) }
-            return try HistoryRows(of: summary, after: start.place, limit: limit, in: transaction)
+            let page = try transaction.joined { try HistoryPage(of: summary, after: start, limit: limit, in: $0) }
+            return try history(page, in: transaction)
         }
-        return try await history(rows, after: start, limit: limit)
     }
 
-    /// `readUserDetail(_:)` and `readHistory(of:limit:after:)` of one user, in one snapshot except for the audit log.
+    /// `readUserDetail(_:)` and `readHistory(of:limit:after:)` of one user, in one snapshot and three statements.
     func readUserWithHistory(
         _ name: String, limit: Int, after cursor: String? = nil
     ) async throws -> (detail: UserDetail, history: UserHistory) {
         let start = try UserHistoryCursor(cursor)
-        let (detail, rows) = try await read(.support) { transaction in
+        return try await read(.support) { transaction in
             let summary = try UserSummary.find(name, in: transaction)
-            try transaction.ahead {
-                _ = try UserDetail(summary, in: $0)
-                _ = try HistoryRows(of: summary, after: start.place, limit: limit, in: $0)
+            let (detail, page) = try transaction.joined {
+                (try UserDetail(summary, in: $0), try HistoryPage(of: summary, after: start, limit: limit, in: $0))
             }
-            return (
-                try UserDetail(summary, in: transaction),
-                try HistoryRows(of: summary, after: start.place, limit: limit, in: transaction)
-            )
+            return (detail, try history(page, in: transaction))
         }
-        return (detail, try await history(rows, after: start, limit: limit))
     }
 
-    /// The events of tables and audit log together.
-    private func history(
-        _ rows: HistoryRows, after start: UserHistoryCursor, limit: Int
-    ) async throws -> UserHistory {
-        let user = rows.summary.user
-        let audited = try await audited(user.id, after: start, limit: limit)
+    private func history(_ page: HistoryPage, in transaction: any Transaction) throws -> UserHistory {
+        let (summary, events) = (page.rows.summary, page.events)
+        let counted = try SignInTallyRepository(transaction).counted(
+            of: summary.user.providerID, since: events.last?.at ?? environment.now())
+        return (summary, events, page.rows.permissions, counted)
+    }
+}
+
+/// A page of the events of tables and audit log together.
+private struct HistoryPage {
+    let rows: HistoryRows
+    let events: [UserEvent]
+
+    /// Reads by queries of which none depends on another.
+    init(of summary: UserSummary, after start: UserHistoryCursor, limit: Int, in transaction: any Transaction) throws {
+        rows = try HistoryRows(of: summary, after: start.place, limit: limit, in: transaction)
+        let audited = try Self.audited(summary.user.id, after: start, limit: limit, in: transaction)
         var events = (rows.events + audited).sorted { $0.place.precedes($1.place) }
         events = Array(events.prefix(max(0, limit)))
         var sequence = start.sequence
@@ -87,23 +94,17 @@ package extension Administration {
             sequence = events[index].sequence ?? sequence
             events[index].cursor = UserHistoryCursor(place: events[index].place, sequence: sequence).text
         }
-        let oldest = events.last?.at ?? environment.now()
-        let counted = try await read(.support) {
-            try SignInTallyRepository($0).counted(of: user.providerID, since: oldest)
-        }
-        return (rows.summary, events, rows.permissions, counted)
+        self.events = events
     }
 
     /// The entries of the audit log after a place, newest first.
-    private func audited(
-        _ user: UserID, after start: UserHistoryCursor, limit: Int
-    ) async throws -> [UserEvent] {
-        let filter = try ReadAudit.Filter(subject: "\(AuditSubject(.user, user))")
+    private static func audited(
+        _ user: UserID, after start: UserHistoryCursor, limit: Int, in transaction: any Transaction
+    ) throws -> [UserEvent] {
         // Entries without a number that earlier pages have shown come first again.
         let shown = start.sequence == nil && start.place != .start ? Int(ReadAudit.window) : 0
-        let found = try await ReadAudit(store: store).search(
-            filter, before: start.sequence, count: limit + shown
-        ).reversed()
+        let found = try ReadAudit.newest(
+            of: AuditSubject(.user, user), before: start.sequence, limit: limit + shown, in: transaction)
         // Without a number the search begins again at the newest entry.
         let newest = start.sequence == nil ? UserHistoryCursor.start.place.at : start.place.at
         var (events, latest) = ([UserEvent](), newest)

@@ -65,12 +65,12 @@ struct ProviderCommand: AsyncParsableCommand {
             let urgency = try emergency.map { text throws(CommandFailure) in try auditReason(text, "--emergency") }
             let admin = try admin.administration
             if !dryRun, !yes {
-                let ended = try await admin.previewDisabling(provider)
+                let ended = try await admin.previewDisabling(provider).sessions
                 try Confirmation.ask("disable \(provider) and end \(ended.text) sessions")
             }
             let ended =
                 try await dryRun
-                ? admin.previewDisabling(provider)
+                ? admin.previewDisabling(provider).sessions
                 : admin.disableProvider(provider, reason: reason, urgency: urgency)
             return Report(
                 dryRun
