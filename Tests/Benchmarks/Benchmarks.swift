@@ -10,7 +10,7 @@ import Synchronization
 /// `make bench`: drives the built service with a load on this machine and writes what it cost beside the machine's own
 /// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT [SEED]` mutated cards, frames and
 /// answers of wallets, `growth` only what grows with stored sessions and nodes, `only NAME…` some parts; `--quick` takes a
-/// tenth of the counts.
+/// tenth of the counts. `only console` fills PostgreSQL with ten million users, or `--users N`, and runs only by its name.
 /// It exits with 1 and says why if something was not measured or a promise was broken.
 @main
 struct Benchmarks {
@@ -155,8 +155,9 @@ struct Parts {
         await part("wallets") { try await Wallets(quick: quick, report: report).run() }
         await part("texts") { TextAttack(report: report).run() }
         await part("receivers") { try await EventReceivers(quick: quick, report: report).run() }
-        // It takes as long as half of the others: where all are run it comes last.
+        // They take as long as half of the others: where all are run, one comes last and the other not at all.
         if names != nil {
+            await part("console") { try await ConsolePages(quick: quick, group: group, report: report).run() }
             await part("housekeeping") { try await OverdueRows(quick: quick, group: group, report: report).run() }
         }
         report.section("Requests of these figures that were answered 503, since the disk stalled", ["what", "count"])
