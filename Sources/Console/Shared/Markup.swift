@@ -50,9 +50,11 @@ extension Markup {
     var isEmpty: Bool { bytes.isEmpty }
 
     /// Escapes the five signs of HTML. HTML has no way to write a control character, so each becomes U+FFFD, except
-    /// tab and line feed.
+    /// tab and line feed. Those from U+0080 to U+009F have two bytes.
     fileprivate static func escape(_ text: String, to bytes: inout [UInt8]) {
+        var former: UInt8 = 0
         for byte in text.utf8 {
+            defer { former = byte }
             switch byte {
             case UInt8(ascii: "&"): bytes.append(contentsOf: "&amp;".utf8)
             case UInt8(ascii: "<"): bytes.append(contentsOf: "&lt;".utf8)
@@ -61,6 +63,9 @@ extension Markup {
             case UInt8(ascii: "'"): bytes.append(contentsOf: "&#39;".utf8)
             case 0x09, 0x0A: bytes.append(byte)
             case ..<0x20, 0x7F: bytes.append(contentsOf: "\u{FFFD}".utf8)
+            case 0x80..<0xA0 where former == 0xC2:
+                bytes.removeLast()
+                bytes.append(contentsOf: "\u{FFFD}".utf8)
             default: bytes.append(byte)
             }
         }

@@ -32,11 +32,14 @@ struct MarkupTests {
 
     @Test("has no control character of a value but tab and line feed")
     func controls() {
-        for byte in UInt8(0)..<0x80 {
-            let text = String(UnicodeScalar(byte))
-            let isKept = byte == 0x09 || byte == 0x0A || (0x20..<0x7F).contains(byte)
-            #expect(Self.text(Markup(text)).contains("\u{FFFD}") == !isKept, "\(byte)")
+        for value in UInt8.min...UInt8.max {
+            let text = String(UnicodeScalar(value))
+            let isKept = value == 0x09 || value == 0x0A || (0x20..<0x7F).contains(value) || value >= 0xA0
+            #expect(Self.text(Markup(text)).contains("\u{FFFD}") == !isKept, "\(value)")
         }
+        // A byte of a longer sequence is no control character.
+        for text in ["\u{C0}", "\u{A0}\u{C5}", "€", "\u{1F600}"] { #expect(Self.text(Markup(text)) == text) }
+        #expect(Self.text(Markup("a\u{85}\u{9F}b")) == "a\u{FFFD}\u{FFFD}b")
     }
 
     @Test("has each value of an attribute in double quotes, and no script, style or handler in any literal")
