@@ -112,7 +112,9 @@ struct ListenerFace: Sendable {
         _ defect: HTTPDefect, _ method: HTTPRequest.Method?, id: String
     ) -> (head: HTTPResponse, body: ByteBuffer) {
         let problem = Problem(defect)
-        var (fields, body) = problem.document(requestID: id, from: self)
+        var (fields, body) =
+            name == .console
+            ? ProblemPage.refusal(problem, requestID: id) : problem.document(requestID: id, from: self)
         fields.append(.requestID(id))
         fields[.connection] = "close"
         fields[.date] = Self.date(Date())

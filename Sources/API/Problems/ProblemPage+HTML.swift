@@ -7,16 +7,32 @@ import NIOCore
 extension ProblemPage {
     private static let htmlType = "text/html; charset=utf-8"
 
+    /// A page is only text: nothing is loaded, executed, sent or framed.
+    private static let fieldsOfText: HTTPFields = [
+        .contentSecurityPolicy: "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        .xContentTypeOptions: "nosniff",
+    ]
+
+    /// The page for a request to the console that is not valid HTTP. Nothing else reads the console, so it is no JSON.
+    static func refusal(_ problem: Problem, requestID: String) -> (fields: HTTPFields, body: ByteBuffer) {
+        var fields = fieldsOfText
+        fields[.contentType] = htmlType
+        fields[.cacheControl] = "no-store"
+        let body = """
+            <p>\(escaped(problem.detail))</p>
+            <p><a href="/">Start page</a></p>
+            <p>Request \(escaped(requestID))</p>
+            """
+        return (fields, ByteBuffer(string: document(title: "Not accepted", body: body)))
+    }
+
     /// A page as HTML or JSON, whichever the client prefers.
     static func response(html: () -> String, json: () -> JSONValue, to fields: HTTPFields) -> Response {
         let isHTML = wantsHTML(fields)
         let body = isHTML ? ByteBuffer(string: html()) : json().buffer
-        var response = Response(status: .ok, headers: [.contentType: isHTML ? htmlType : "application/json"])
+        var response = Response(status: .ok, headers: fieldsOfText)
+        response.headers[.contentType] = isHTML ? htmlType : "application/json"
         response.headers[.vary] = "Accept"
-        // The page is only text: nothing is loaded, executed, sent or framed.
-        response.headers[.contentSecurityPolicy] =
-            "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        response.headers[.xContentTypeOptions] = "nosniff"
         response.body = ResponseBody(byteBuffer: body)
         return response
     }

@@ -124,7 +124,7 @@ def judge_pages(node, lena):
     status, fields, _ = ask(node, lena.certificate, "/console.css", headers={})
     equal((status, fields["Content-Type"]), (200, "text/css; charset=utf-8"), "the style sheet")
     for path, method, headers, wanted in (
-            ("/nothing", "GET", TYPED, 404), ("/", "DELETE", TYPED, 405), ("/", "POST", {}, 405), ("/", "GET", {}, 403),
+            ("/nothing", "GET", TYPED, 404), ("/%zz", "GET", TYPED, 400), ("/", "DELETE", TYPED, 405), ("/", "POST", {}, 405), ("/", "GET", {}, 403),
             ("/", "GET", {"Sec-Fetch-Site": "cross-site"}, 403), ("/", "GET", {**TYPED, "Host": "evil.example"}, 403)):
         status, _, text = ask(node, lena.certificate, path, method, headers)
         equal(status, wanted, f"{method} {path} with {headers}")
