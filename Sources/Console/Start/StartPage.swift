@@ -8,7 +8,8 @@ enum StartPage {
     static let routes: [ConsoleRoute] = [
         .page("/", .resolve) { request in
             let acts = request.administrator.role.includes(.manage) ? try await waiting(request) : nil
-            return .page(page(view(request.parts, request.administrator, acts), at: request.now))
+            let every = request.has("every", "30") ? 30 : nil
+            return .page(page(view(request.parts, request.administrator, acts), at: request.now, every: every))
         }
     ]
 
@@ -41,20 +42,33 @@ enum StartPage {
             refusedLooks: administrator.role.includes(.manage) ? service.refusedLooks() : [], acts: acts)
     }
 
-    static func page(_ view: StartView, at now: Date) -> Page {
+    /// - Parameter every: seconds after which the page loads itself again; `nil` for never. A page that is loaded while
+    ///   somebody reads it loses their place, so it is loaded again only for administrators who asked for that.
+    static func page(_ view: StartView, at now: Date, every: Int? = nil) -> Page {
         guard let (figures, at) = view.figures else {
             let sentence: Markup = "<p>The node has just started. The figures come in some seconds.</p>"
-            return Page("Now", refresh: 30, content: [notices(view), sentence].filter { !$0.isEmpty }.joined())
+            let parts = [notices(view), sentence, reload(every)].filter { !$0.isEmpty }
+            return Page("Now", refresh: every, content: parts.joined())
         }
         let parts: [Markup] = [
             notices(view),
             FigureTable.markup(figures, view.hour, view.policy, at: now),
-            "<p>Read at \(at.rfc3339). The page loads itself again every 30 s.</p>",
+            "<p>Read at \(at.rfc3339).</p>",
+            reload(every),
             charts("The last hour", view.hour, columnsInRow: 5),
             charts("The last day", view.day, columnsInRow: 4),
             refusals(view),
         ].filter { !$0.isEmpty }
-        return Page("Now", refresh: 30, content: parts.joined())
+        return Page("Now", refresh: every, content: parts.joined())
+    }
+
+    private static func reload(_ every: Int?) -> Markup {
+        let path = PagePath("/")
+        let link =
+            every == nil
+            ? Page.Link("Load this page again every 30 s", path.adding("every", "30"))
+            : Page.Link("Stop loading this page again every 30 s", path)
+        return "<p>\(link.markup)</p>"
     }
 
     /// What the role security must see first.

@@ -24,10 +24,15 @@ struct StartPageTests {
         String(decoding: StartPage.page(view, at: now).content.bytes, as: UTF8.self)
     }
 
-    @Test("loads itself again every 30 s, also before the first figures")
+    @Test("loads itself again only if it was asked to, also before the first figures, and has a link that changes it")
     func refresh() {
         for figures in [nil, FigureHistoryTests.figures()] {
-            #expect(StartPage.page(Self.view(figures), at: Self.now).refresh == 30)
+            let still = StartPage.page(Self.view(figures), at: Self.now)
+            #expect(still.refresh == nil)
+            #expect(String(decoding: still.content.bytes, as: UTF8.self).contains("href=\"/?every=30\""))
+            let moving = StartPage.page(Self.view(figures), at: Self.now, every: 30)
+            #expect(moving.refresh == 30)
+            #expect(String(decoding: moving.content.bytes, as: UTF8.self).contains("<a href=\"/\"><bdi>Stop loading"))
         }
         #expect(Self.text(Self.view(nil)).contains("The node has just started."))
     }
