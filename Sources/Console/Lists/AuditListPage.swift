@@ -7,6 +7,8 @@ import Operations
 struct AuditListPage: Sendable {
     let query: AuditQuery
     let found: Administration.AuditPage
+    /// What is wrong with a field of the search; `nil` for nothing.
+    var defect: String? = nil
     /// The form that verifies the log.
     let verify: Form
 
@@ -22,7 +24,7 @@ extension AuditListPage {
         return Page(
             "Audit log",
             content: """
-                \(search)
+                \(wrong)\(search)
                 \(table.markup(found.entries))
                 \(empty)
                 \(Pager(path, cursor: query.after, next: found.next.map { String($0) }).markup)
@@ -36,6 +38,11 @@ extension AuditListPage {
     private var empty: Markup {
         found.entries.isEmpty && found.next != nil
             ? "<p>None of the entries that were searched passes. The next page searches older ones.</p>" : .empty
+    }
+
+    private var wrong: Markup {
+        guard let defect else { return .empty }
+        return "<section class=\"notice\" aria-label=\"Wrong field\" role=\"status\">\n<p>\(defect)</p>\n</section>\n"
     }
 
     private var search: Markup {

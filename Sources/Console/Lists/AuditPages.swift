@@ -17,9 +17,16 @@ enum AuditPages {
 
     @Sendable private static func list(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let query = AuditQuery(request)
-        let page = try await request.administration.browseAudit(
-            try query.filter(at: request.now), before: try query.position(), count: AuditListPage.limit)
         let verify = request.form(to: PagePath("/audit/verify"), [], submit: "Verify the whole log now")
+        // A wrong field can be corrected on the page: what the others have stays.
+        let filter: ReadAudit.Filter
+        do throws(Refusal) {
+            filter = try query.filter(at: request.now)
+        } catch {
+            return .page(AuditListPage(query: query, found: ([], nil), defect: error.detail, verify: verify).page)
+        }
+        let page = try await request.administration.browseAudit(
+            filter, before: try query.position(), count: AuditListPage.limit)
         return .page(AuditListPage(query: query, found: page, verify: verify).page)
     }
 

@@ -154,11 +154,14 @@ struct ListRouteTests {
             world.fixture.clock.advance(7200)
             #expect(try await rows(["since": "1h"]) == 0)
             #expect(try await rows(["since": "3h"]) == 2)
-            for values in [
-                ["event": "x"], ["subject": "x"], ["kind": "x", "subject": "x"], ["since": "x"], ["after": "x"],
-                ["after": "0"],
-            ] {
+            for values in [["after": "x"], ["after": "0"]] {
                 await #expect(throws: Refusal(.malformedRequest, "")) { try await rows(values) }
+            }
+            // A field that can be corrected stays, with what is wrong.
+            for values in [["event": "x"], ["subject": "x"], ["kind": "x", "subject": "x"], ["since": "x"]] {
+                let text = try await Self.text("/audit", world, [], values)
+                #expect(text.contains("aria-label=\"Wrong field\"") && text.contains(" value=\"x\""))
+                #expect(!text.contains("<th scope=\"row\">"))
             }
             let lines = try await Self.answer(.page, "/audit/lines", world, [], ["event": "provider_added"])
             guard case .download(let bytes, _, _) = lines else {
