@@ -47,7 +47,7 @@ extension DevicePage {
             [
                 .text("Serial number") { $0.serial }, .text("State") { Self.state($0, now) },
                 .time("Issued") { $0.issuedAt }, .time("Valid until") { $0.notAfter },
-                .text("Renews") { $0.replaces }, .time("First seen", none: "Never") { $0.firstSeenAt },
+                .text("Renews") { $0.replaces }, .time("First seen", none: "never") { $0.firstSeenAt },
                 .time("Revoked") { $0.revoked?.at }, .text("Why") { $0.revoked?.reason },
             ])
     }

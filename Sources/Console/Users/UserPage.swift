@@ -44,9 +44,9 @@ extension UserPage {
         facts.add("Level", user.assurance.rawValue)
         facts.add("Ban", ban)
         facts.add("First seen", user.createdAt)
-        facts.add("Last used", detail.lastUsedAt, none: "Never")
-        facts.add("Number verified", detail.phoneVerifiedAt, none: "Never")
-        facts.add("Identity verified", detail.identityVerifiedAt, none: "Never")
+        facts.add("Last used", detail.lastUsedAt, none: "never")
+        facts.add("Number verified", detail.phoneVerifiedAt, none: "never")
+        facts.add("Identity verified", detail.identityVerifiedAt, none: "never")
         facts.add("Devices", ToldCount.text(detail.devices))
         facts.add("Permissions", timeline.permissions)
         if detail.erasedAt != nil { facts.add("Erased", detail.erasedAt) }
@@ -54,7 +54,7 @@ extension UserPage {
     }
 
     private var ban: Markup {
-        guard let ban = detail.ban else { return "None" }
+        guard let ban = detail.ban else { return "none" }
         let link = role.link(ban.id.description, Links.ban(ban.id), needing: .manage)
         return "\(link): \(ban.scope.words), \(ban.reason.rawValue), \(Markup.end(ban.endsAt))"
     }

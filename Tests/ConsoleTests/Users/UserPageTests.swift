@@ -33,7 +33,7 @@ struct UserPageTests {
             let page = UserSamples.page(detail)
             page.requireWellFormed()
             for sentence in [
-                "No session is open.", "Nothing is recorded.", "0 open sessions", "<dd>None</dd>", "Never",
+                "No session is open.", "Nothing is recorded.", "0 open sessions", "<dd>none</dd>", "never",
             ] {
                 #expect(page.text.contains(sentence), "\(sentence)")
             }
