@@ -287,8 +287,8 @@ let package = Package(
             name: "CountersignTests",
             dependencies: [
                 encoding, "PhoneNumbers", "Domain", "Tokens", "Delivery", "Database", "Repositories",
-                "Operations", "Fixtures", "Traces", "countersign", "SampleProvider", "Forum", "Msgr", "Reader",
-                "FirstApp", httpClient, nioSSL, crypto,
+                "Operations", "Console", "Fixtures", "Traces", "countersign", "SampleProvider", "Forum", "Msgr",
+                "Reader", "FirstApp", httpClient, nioSSL, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Vectors"], swiftSettings: strictSettings),

@@ -44,7 +44,7 @@ LONG = (
     "ForgedCardTests/honest|QuickStartTests/hello|CountersignTests[.]ModelTests|TourTests/(tour|sampleProvider)|"
     "ListenerTests/hoard|NodesTests/contract|FirstAppTests/(newFolder|branch)|"
     "StoreFaultTests/(kill|reset)|CutNodeTests|CountersignTests[.]VersionTests|DatabaseClusterTests|BanTests/crash|"
-    "SendSimulationTests/day|SendAttackTests/day"
+    "SendSimulationTests/day|SendAttackTests/day|ConsoleBrowserTests/whole"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
 UPGRADES = suites("VersionTests", "DatabaseClusterTests")
@@ -53,7 +53,7 @@ CLIENTS = suites(
     "QuickStartTests", "FirstAppTests", "TourTests", "SampleTests", "OAuthTests", "OpenIDTests", "CollectorTests",
     "ProtocolDocumentTests", "PackageTests", "SharedSignalsTests", "EventTests", "CallServiceTests", "ContactsTests")
 CONNECTIONS = suites("ListenerTests", "HeraldServiceTests", "ServiceTests", "FaultTests", "BanTests", "CertificationTests",
-    "ConsoleServiceTests")
+    "ConsoleServiceTests", "ConsoleBrowserTests")
 ANDROID = r"CountersignClientTests\.AndroidClientTests/"
 STORES = "RepositoriesTests|DatabaseTests"
 SERVICE = "CountersignTests"
@@ -103,7 +103,7 @@ SOAK = [
         "MobileDocumentFuzzTests|SelectiveDisclosureTests/flips|InflateTests/flips|MintedAttestationTests|WalletMutationTests",
         environment=SOAKING, parallel=True),
     Stage("attestfuzz", "AppAttestTests/flips|AndroidKeyTests/flips", environment=SOAKING, parallel=True),
-    Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
+    Stage("quickstarts", "QuickStartTests|TourTests|ConsoleBrowserTests/whole", environment=SOAKING),
     # It builds all libraries of the SDK.
     Stage("sdk", "FirstAppTests", limit=3600),
     Stage("model", "CountersignTests[.]ModelTests", environment=SOAKING),

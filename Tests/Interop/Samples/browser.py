@@ -25,11 +25,11 @@ KEYS = {"Tab": 9, "Enter": 13}
 class Browser:
     """One window, which ends with this object."""
 
-    def __init__(self):
+    def __init__(self, *arguments):
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.process = subprocess.Popen(
             ["chromium-headless-shell", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-port=0",
-             f"--user-data-dir={self.profile.name}", "about:blank"],
+             f"--user-data-dir={self.profile.name}", *arguments, "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         file = Path(self.profile.name, "DevToolsActivePort")
         soon(lambda: file.exists() and "\n" in file.read_text(), "the browser does not listen")
@@ -37,8 +37,8 @@ class Browser:
         targets = requests.get(f"http://127.0.0.1:{port}/json/list", timeout=TIMEOUT).json()
         page = next(one for one in targets if one["type"] == "page")
         self.socket = connect(page["webSocketDebuggerUrl"], max_size=None, compression=None, open_timeout=TIMEOUT)
-        self.number, self.faults = 0, []
-        for domain in ("Page", "Runtime", "Log"):
+        self.number, self.faults, self.document = 0, [], None
+        for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
 
     def __enter__(self):
@@ -67,12 +67,20 @@ class Browser:
                 return found["result"]
             if found["method"] == "Runtime.exceptionThrown":
                 self.faults.append(found["params"]["exceptionDetails"].get("exception", {}).get("description"))
+            if found["method"] == "Network.responseReceived" and found["params"]["type"] == "Document":
+                self.document = found["params"]
             if found["method"] == "Log.entryAdded" and "Content Security Policy" in found["params"]["entry"]["text"]:
                 self.faults.append(found["params"]["entry"]["text"])
         raise AssertionError(f"no answer to {method}")
 
     def open(self, url):
         self.call("Page.navigate", url=url)
+
+    def text(self):
+        """The status of the page, and its text as it came."""
+        body = self.call("Network.getResponseBody", requestId=self.document["requestId"])
+        text = base64.b64decode(body["body"]).decode() if body["base64Encoded"] else body["body"]
+        return self.document["response"]["status"], text
 
     def size(self, width, height):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
