@@ -1,6 +1,7 @@
-import API
 import Domain
 import Testing
+
+@testable import API
 
 @Suite("The Layer authorization field")
 struct AuthorizationHeaderTests {

@@ -32,7 +32,7 @@ struct LintTests {
 
     /// A certificate as the policies that are shipped have it made.
     private static func ofDefaultPolicies(_ authority: TestAuthority) throws -> IssuedCertificate {
-        let rules = CertificationPolicy()
+        let rules = Policy().certification
         return try authority.certify(
             DevicePublicKey(subjectPublicKeyInfo: Array(P256.Signing.PrivateKey().publicKey.derRepresentation)),
             validity: Int(rules.validity), policyOID: rules.policyOID.isEmpty ? nil : rules.policyOID)

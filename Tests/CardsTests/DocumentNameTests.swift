@@ -1,8 +1,9 @@
-import Cards
 import Domain
 import Fixtures
 import Foundation
 import Testing
+
+@testable import Cards
 
 @Suite("Documents as admins name them")
 struct DocumentNameTests {

@@ -1,8 +1,8 @@
-import Domain
 import Fixtures
 import Testing
 
 @testable import Cards
+@testable import Domain
 
 @Suite("A machine readable zone")
 struct MachineReadableZoneTests {

@@ -1,10 +1,10 @@
-import Domain
 import Encoding
 import Fixtures
 import Foundation
 import Testing
 
 @testable import Cards
+@testable import Domain
 
 /// Specimens are of invented people; what they do is what real cards were seen to do.
 @Suite("A card as real ones are")

@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import Delivery
 import Domain
 import Encoding
 import Fixtures
@@ -8,6 +7,8 @@ import NIOCore
 import NIOHTTP1
 import PhoneNumbers
 import Synchronization
+
+@testable import Delivery
 
 /// A carrier's service as a Python program stands in for it, on free loopback ports. It ends with its standard input,
 /// which this process holds open, so it never outlives the tests for long. At their exit it is killed: those that all tests

@@ -1,8 +1,8 @@
-import Domain
 import Foundation
 import Testing
 
 @testable import Delivery
+@testable import Domain
 
 @Suite("Texts by language")
 struct TextLanguageTests {

@@ -3,7 +3,8 @@ import Encoding
 import Fixtures
 import Foundation
 import Testing
-import Tokens
+
+@testable import Tokens
 
 @Suite("Readers under random input")
 struct FuzzTests {

@@ -6,7 +6,7 @@ import Encoding
 ///
 /// By RFC 9110 §11.4 it is a scheme and parameters in any order, here with single quotes, double quotes or none. Other
 /// schemes are ignored.
-package enum AuthorizationHeader: Sendable, Equatable {
+enum AuthorizationHeader: Sendable, Equatable {
     case none
     case session(String)
     case identity(token: String, applicationID: String?, realm: String?)
@@ -19,7 +19,7 @@ package enum AuthorizationHeader: Sendable, Equatable {
     /// Parses the field.
     ///
     /// - Throws: `Refusal` `malformed_request` for an unknown or repeated parameter, an open quote, or two tokens.
-    package init(_ field: String?) throws(Refusal) {
+    init(_ field: String?) throws(Refusal) {
         guard let field else {
             self = .none
             return

@@ -118,9 +118,7 @@ package extension IssuerTrust {
     static func refused(_ detail: String) -> PresentationDefect {
         PresentationDefect(.issuerCertificate, "The signer's certificate is not valid. \(detail)")
     }
-}
 
-package extension IssuerTrust {
     /// The key identifiers (RFC 5280 §4.2.1.2) of the authorities that are trusted for a type of credentials; `nil` if one
     /// has none, because a list without it would exclude its credentials.
     func keyIdentifiers(for type: String) -> [[UInt8]]? {

@@ -5,9 +5,9 @@ import Encoding
 /// this request.
 package struct PresentedDocument: Sendable, Confidential {
     /// The document type, such as `org.iso.18013.5.1.mDL`.
-    package let type: String
+    let type: String
     /// The signer that the issuer certified.
-    package let signer: CredentialSigner
+    let signer: CredentialSigner
     private let document: MobileDocument
 }
 

@@ -1,4 +1,4 @@
-package extension Jurisdiction {
+extension Jurisdiction {
     /// All jurisdictions: 50 states, the District of Columbia, five territories, 13 provinces and territories of
     /// Canada, and the two states of Mexico that have a number from AAMVA.
     ///

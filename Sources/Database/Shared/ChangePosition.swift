@@ -81,7 +81,7 @@ package struct ChangeReading: Sendable {
     /// The store's clock at the reading; `nil` if the log was interrupted.
     package let now: Date?
 
-    package init(
+    init(
         changes: [LoggedChange], position: ChangePosition, isInterrupted: Bool, hasMore: Bool, horizonAge: Double,
         now: Date?
     ) {

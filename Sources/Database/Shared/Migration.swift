@@ -16,9 +16,9 @@ package struct Migration: Sendable {
     /// FNV-1a (Fowler, Noll and Vo) of all statements, 64 bits in hexadecimal. It detects edits, not attacks.
     package let checksum: String
     /// The last migration of the oldest build that can use the store after this one. Older builds are refused.
-    package let readableFrom: Int
+    let readableFrom: Int
     /// Indexes that are built while the store is in use. Such a step has no other statements.
-    package let indexes: [TableIndex]
+    let indexes: [TableIndex]
     let ofEngine: [Engine: [String]]
     /// Whether it creates the tables of the change log, which differ by engine.
     let createsChangeLog: Bool

@@ -15,7 +15,7 @@ extension SenderKind {
 
 /// For development: appends `{"to","text","sent_at"}` as a line of JSON to a file (mode 0600), and does nothing else.
 package struct TextFile: Sender {
-    package let name = "file"
+    let name = "file"
     private let path: String
     private let now: @Sendable () -> Date
 

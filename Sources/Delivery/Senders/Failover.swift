@@ -8,7 +8,7 @@ import Foundation
 /// code, because codes are derived from the verification. So a text arrives at least once if any sender works. It
 /// arrives more than once only after a time-out or a broken connection. Attempts are not repeated here.
 package struct Failover: Sender {
-    package let name = "failover"
+    let name = "failover"
     /// In order; each sends the kinds of message that it supports.
     let senders: [any Sender]
 

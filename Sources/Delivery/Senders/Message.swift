@@ -35,7 +35,7 @@ package enum DeliveryOutcome: Sendable, Equatable {
 }
 
 /// A service that sends messages to users' devices.
-package protocol Sender: Sendable {
+protocol Sender: Sendable {
     /// Its name in policy, metrics and outbox: the name of its ``SenderKind``.
     var name: String { get }
     /// Makes one attempt. It never throws, because the outcome is the result.
@@ -47,6 +47,6 @@ package protocol Sender: Sendable {
     func carries(_ message: Message) -> Bool
 }
 
-package extension Sender {
+extension Sender {
     func carries(_ message: Message) -> Bool { true }
 }

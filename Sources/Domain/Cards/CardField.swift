@@ -2,9 +2,9 @@
 package struct CardField: Sendable, Equatable, Confidential {
     /// The data element: three characters such as `DCS` on an AAMVA card, the standard's name of the field in a machine
     /// readable zone.
-    package let element: String
+    let element: String
     /// The value exactly as written; it may contain control characters.
-    package let raw: String
+    let raw: String
     /// The part of the card that contains it: subfile `DL`, `ID`, `EN` or `Zx`, or `TD1`, `TD2`, `TD3`.
     let subfile: String
     /// The property that it was read as; `nil` for optional and jurisdiction elements without one.

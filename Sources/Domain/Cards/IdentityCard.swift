@@ -2,7 +2,7 @@
 /// machine readable zone. ``Assurance`` says how far a card proves an identity.
 package struct IdentityCard: Sendable, Equatable, Confidential {
     /// The form that it was read from.
-    package let source: Source
+    let source: Source
     /// What kind of document it is.
     package let kind: Kind
     package var name = PersonName()

@@ -21,7 +21,7 @@ package struct CertificationPolicy: Sendable, Equatable {
     /// Which attestations are accepted, and what becomes of other devices.
     package var attestation = AttestationRules()
 
-    package init() {}
+    init() {}
 }
 
 package extension CertificationPolicy {

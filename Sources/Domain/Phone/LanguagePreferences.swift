@@ -2,7 +2,7 @@ import Foundation
 
 /// A person's languages in the order of preference, as language ranges (RFC 4647 §2.1).
 package struct LanguagePreferences: Sendable {
-    package let ranges: [String]
+    let ranges: [String]
 
     private init(ranges: [String]) { self.ranges = ranges }
 }

@@ -1,7 +1,7 @@
 import Encoding
 import Foundation
 
-package extension PhoneVerification.State {
+extension PhoneVerification.State {
     /// What can happen to a verification.
     enum Event: String, Sendable, CaseIterable {
         case rightCode = "right_code"

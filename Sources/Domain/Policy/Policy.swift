@@ -150,7 +150,7 @@ package struct WebhookPolicy: Sendable, Equatable {
         inactivityTimeout > 0 ? max(inactivityTimeout, 2 * pollWait) : nil
     }
 
-    package init() {}
+    init() {}
 }
 
 /// Limits of user-to-user authorizations: `Policies/authorizations.yaml`.

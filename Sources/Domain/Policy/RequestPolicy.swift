@@ -51,7 +51,7 @@ package struct RequestPolicy: Sendable, Equatable {
     /// 2).
     package var proxiedNetworks: [AddressNetwork] = []
 
-    package init() {}
+    init() {}
 }
 
 /// The oldest TLS version that a listener accepts.

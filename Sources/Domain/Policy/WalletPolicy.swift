@@ -25,7 +25,7 @@ package struct WalletPolicy: Sendable, Equatable {
     /// For how long a list is used after its provider should have made another.
     package var trustGrace: TimeInterval = 7 * 86_400
 
-    package init() {}
+    init() {}
 }
 
 package extension WalletPolicy {

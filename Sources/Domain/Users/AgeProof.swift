@@ -9,8 +9,8 @@ package struct AgeProof: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    package static let over18 = AgeProof(rawValue: 1)
-    package static let over21 = AgeProof(rawValue: 2)
+    static let over18 = AgeProof(rawValue: 1)
+    static let over21 = AgeProof(rawValue: 2)
 }
 
 package extension AgeProof {

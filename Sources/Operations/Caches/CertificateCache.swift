@@ -211,5 +211,5 @@ package final class CertificateCache: Sendable {
     }
 
     /// The number of cached certificates.
-    package var count: Int { table.count }
+    var count: Int { table.count }
 }

@@ -23,9 +23,9 @@ package extension RotateWrappingKey {
     /// The progress of the newest version.
     struct Progress: Sendable, Equatable {
         /// The highest version of the wrapping key.
-        package let version: Int
+        let version: Int
         /// Whether new data keys are wrapped under it on every node.
-        package let isInForce: Bool
+        let isInForce: Bool
         /// The number of data keys under older versions.
         package let remaining: Int
 

@@ -12,7 +12,7 @@ package extension Service {
         /// The user's level after the check.
         package let assurance: Assurance
         /// Whether the number is banned. Only a caller with the right code learns that.
-        package let isBanned: Bool
+        let isBanned: Bool
 
         /// Refuses every result but "right" in the same way, and after a right code a banned number. The reason of the
         /// ban is withheld, because the number may have a new holder.

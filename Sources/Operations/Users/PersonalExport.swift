@@ -7,7 +7,7 @@ import Repositories
 package struct PersonalExport: Sendable, Confidential {
     let user: User
     /// The user's address in the API: `<provider slug>/<external id>`.
-    package let address: String
+    let address: String
     /// The display name from the provider.
     let displayName: String?
     /// The URL of the picture from the provider.

@@ -57,5 +57,5 @@ package final class DerivedDiscoveryKeys: Sendable {
         return derived
     }
 
-    package var count: Int { state.withLock { $0.keys.count } }
+    var count: Int { state.withLock { $0.keys.count } }
 }

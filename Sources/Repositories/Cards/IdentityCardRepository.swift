@@ -18,12 +18,12 @@ package extension IdentityCardRepository {
     struct Entry: Sendable {
         package let id: IdentityCardID
         package let userID: UserID
-        package let providerID: ProviderID
+        let providerID: ProviderID
         package var status: CardStatus
         /// The card's `CardFacts`, sealed under the user's key.
         package let sealedFacts: [UInt8]
         /// The device's input, sealed; `nil` after the decision or after a day.
-        package let sealedInput: [UInt8]?
+        let sealedInput: [UInt8]?
         package let checks: String
         /// The level that the card gives after its acceptance.
         package let assurance: Assurance

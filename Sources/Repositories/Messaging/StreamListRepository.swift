@@ -47,7 +47,7 @@ package extension StreamListRepository {
         let isShared: Bool
         let name: String
         /// The blind indexes of the value under each version of the key.
-        package let indexes: [Digest256]
+        let indexes: [Digest256]
 
         package init(isShared: Bool, name: String, indexes: [Digest256]) {
             (self.isShared, self.name, self.indexes) = (isShared, name, indexes)

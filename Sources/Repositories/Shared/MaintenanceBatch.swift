@@ -22,7 +22,7 @@ package extension MaintenanceBatch {
 
     /// The result of a batch.
     struct Outcome: Sendable {
-        package let rows: Int
+        let rows: Int
         /// The position for the next batch.
         package let reached: String?
         /// Whether the task is finished until it is due again.

@@ -11,7 +11,8 @@ package struct Caller: Sendable {
     /// The provider's own name of the user.
     package let user: String
     package let session: String
-    package let issuedAt, expiresAt: Date
+    let issuedAt: Date
+    package let expiresAt: Date
     /// The time of the last identity token, by which an event that names only the user is compared.
     let authenticatedAt: Date
 }

@@ -4,7 +4,7 @@ import Encoding
 /// The JOSE header of a compact JWS (RFC 7515 §4), without unused parameters.
 package struct TokenHeader: Sendable, Equatable {
     /// `typ` (RFC 7515 §4.1.9), as ``mediaType(_:)``.
-    package let type: String?
+    let type: String?
     /// `cty` (§4.1.10), as ``mediaType(_:)`` and without spaces.
     let contentType: String?
     /// `alg` (§4.1.1), by the name that ``SignatureAlgorithm`` has for it; as written if there is none. It is only compared

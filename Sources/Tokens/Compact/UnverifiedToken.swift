@@ -10,7 +10,7 @@ package struct UnverifiedToken: Sendable {
     package let header: TokenHeader
     /// The payload, a JSON object. Claims that are not read are not parsed (RFC 7519 §4).
     package let payload: JSONOutline
-    package let signature: [UInt8]
+    let signature: [UInt8]
     /// The claimed issuer; `nil` if `iss` is not a provider id. Only for finding the key.
     package let issuer: ProviderID?
     /// The claimed signing key; `nil` if `kid` is not a key id. Only for finding the key.

@@ -14,7 +14,7 @@ package struct AccessTokenKeys: Sendable {
     /// The P-256 keys that it lists, in this order too. The current one also signs security events.
     package let publishedCurves: [PublishedKey]
     /// The current P-256 key, which signs tokens and security events.
-    package let publishedCurve: PublishedKey
+    let publishedCurve: PublishedKey
 
     /// Takes the current keys, RSA with 2048 to 4096 bits in PEM, and the other public keys to publish.
     ///

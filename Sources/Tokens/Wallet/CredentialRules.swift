@@ -188,9 +188,9 @@ package enum CredentialRules {
 /// request.
 package struct PresentedCredential: Sendable, Confidential {
     /// The `vct`, such as `urn:eudi:pid:1`.
-    package let type: String
+    let type: String
     /// The signer that the issuer certified.
-    package let signer: CredentialSigner
+    let signer: CredentialSigner
     private let claims: JSONValue
 
     /// Verifies a credential.
@@ -204,7 +204,7 @@ package struct PresentedCredential: Sendable, Confidential {
     }
 
     /// The value of a claim; `nil` if it was not presented.
-    package subscript(_ path: [String]) -> JSONValue? {
+    subscript(_ path: [String]) -> JSONValue? {
         path.reduce(claims as JSONValue?) { $0?[$1] }
     }
 }

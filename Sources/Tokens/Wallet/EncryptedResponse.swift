@@ -6,7 +6,7 @@ import Foundation
 /// The key for which a wallet encrypts its answer to one request.
 package struct ResponseKey: Sendable {
     /// Its `kid` in the request.
-    package let id: String
+    let id: String
     let privateKey: P256.KeyAgreement.PrivateKey
 
     package init(id: String, privateKey: P256.KeyAgreement.PrivateKey) {
@@ -27,7 +27,7 @@ package extension ResponseKey {
 /// have it.
 package enum EncryptedResponse {
     /// The longest answer that is read, bytes. Its content is base64url of at most 64 KiB.
-    package static let maximumLength = 131_072
+    static let maximumLength = 131_072
 
     /// Header parameters that change what the bytes mean.
     private static let neverAccepted = ["crit", "zip", "b64"]

@@ -5,10 +5,10 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import Operations
 import Testing
 
 @testable import API
+@testable import Operations
 
 extension RouterBench {
     /// The usual policy with wallets.

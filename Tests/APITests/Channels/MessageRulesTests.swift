@@ -70,7 +70,7 @@ struct MessageRulesTests {
         #expect(MessageRules.defect(ofTarget: "/provider/users/Zo%C3%A9", values: ["x"]) == nil)
         let head = HTTPRequest(
             method: .get, scheme: "https", authority: "a", path: "/", headerFields: [.accept: "*/*\(run)"])
-        #expect(FieldLimitsHandler.defect(of: head, RequestPolicy()) == defect)
+        #expect(FieldLimitsHandler.defect(of: head, Policy().requests) == defect)
     }
 
     @Test(
@@ -79,14 +79,14 @@ struct MessageRulesTests {
     func target(text: String) {
         #expect(MessageRules.defect(ofTarget: text, values: [])?.status == .badRequest)
         let head = HTTPRequest(method: .get, scheme: "https", authority: "a", path: text)
-        #expect(FieldLimitsHandler.defect(of: head, RequestPolicy())?.status == .badRequest)
+        #expect(FieldLimitsHandler.defect(of: head, Policy().requests)?.status == .badRequest)
     }
 
     @Test("of HTTP/2 names a host in :authority, if it names one")
     func authority() {
         func defect(_ authority: String?) -> HTTPDefect? {
             FieldLimitsHandler.defect(
-                of: HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/"), RequestPolicy())
+                of: HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/"), Policy().requests)
         }
         #expect(defect(nil) == nil && defect("auth.example:8441") == nil && defect("[::1]:8441") == nil)
         for wrong in ["", "a b", "user@a", "a/b", "ä", "a:b"] {

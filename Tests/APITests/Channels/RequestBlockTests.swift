@@ -74,7 +74,7 @@ struct RequestBlockTests {
     @Test("is judged here alone: the library, which compares text, judges none")
     func library() {
         let connection = HTTP2Connection(
-            http1: HTTP1Channel(responder: { _, _, _ in }), limits: RequestPolicy(), maximumStreams: 1, fastPath: nil,
+            http1: HTTP1Channel(responder: { _, _, _ in }), limits: Policy().requests, maximumStreams: 1, fastPath: nil,
             accounts: .roomy)
         guard case .disabled = connection.configuration.connection.headerBlockValidation,
             case .disabled = connection.configuration.connection.contentLengthValidation

@@ -7,9 +7,9 @@ import HTTPTypes
 import Operations
 import Repositories
 import Testing
-import Tokens
 
 @testable import API
+@testable import Tokens
 
 @Suite("The endpoints of OAuth")
 struct TokenRouteTests {

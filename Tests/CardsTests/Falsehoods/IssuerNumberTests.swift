@@ -1,7 +1,8 @@
-import Cards
 import Domain
 import Fixtures
 import Testing
+
+@testable import Cards
 
 @Suite("A document number that its issuer derives")
 struct IssuerNumberTests {

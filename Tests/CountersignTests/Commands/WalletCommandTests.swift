@@ -4,8 +4,8 @@ import Fixtures
 import Foundation
 import Operations
 import Testing
-import Tokens
 
+@testable import Tokens
 @testable import countersign
 
 @Suite("The command that explains a wallet's answer")

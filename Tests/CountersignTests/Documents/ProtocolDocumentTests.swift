@@ -47,7 +47,7 @@ struct ProtocolDocumentTests {
             let usual = route.hasPrefix("GET ") ? "read" : "write"
             #expect(named[route, default: usual] == cost, "\(route)")
         }
-        let limits = RequestPolicy()
+        let limits = Policy().requests
         for (row, cost) in zip(rows, CallCost.allCases) {
             #expect(MarkdownDocument.words(row[0]) == [cost.rawValue])
             let limit = limits.limit(of: cost, for: .address(""))

@@ -3,10 +3,10 @@ import Database
 import Domain
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Testing
 
+@testable import Operations
 @testable import countersign
 
 @Suite("Rotating the wrapping key", .serialized)

@@ -33,7 +33,7 @@ struct HostResolverTests {
     func bounded() async throws {
         let server = NameServer()
         let resolver = HostResolver(lookUp: { server.lookUp($0) })
-        var webhooks = WebhookPolicy()
+        var webhooks = Policy().webhooks
         webhooks.attemptTimeout = 60
         let transmitter = SecurityEventTransmitter(
             DeliveryPolicy(), webhooks, allowingLoopback: true, resolver: resolver, permits: { $0.isLoopback })
@@ -109,7 +109,7 @@ struct HostResolverTests {
     @Test("are one resolver's for webhooks, streams and issuers")
     func shared() {
         let reader = KeySetReader(DeliveryPolicy(), allowingLoopback: false)
-        let transmitter = SecurityEventTransmitter(DeliveryPolicy(), WebhookPolicy(), allowingLoopback: false)
+        let transmitter = SecurityEventTransmitter(DeliveryPolicy(), Policy().webhooks, allowingLoopback: false)
         #expect(reader.exchange.resolver === transmitter.exchange.resolver)
     }
 }

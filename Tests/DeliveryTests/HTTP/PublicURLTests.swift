@@ -84,7 +84,7 @@ struct EventReceiverTests {
     }
 
     private func receiver(_ answers: Answers? = nil) -> SecurityEventTransmitter {
-        var webhooks = WebhookPolicy()
+        var webhooks = Policy().webhooks
         webhooks.attemptTimeout = 10
         return SecurityEventTransmitter(DeliveryPolicy(), webhooks, allowingLoopback: true) { address in
             answers?.next() ?? address.isLoopback
@@ -144,7 +144,7 @@ struct EventReceiverTests {
 
     @Test("that are not public are refused, before and without the switch")
     func refused() async throws {
-        let strict = SecurityEventTransmitter(DeliveryPolicy(), WebhookPolicy(), allowingLoopback: false)
+        let strict = SecurityEventTransmitter(DeliveryPolicy(), Policy().webhooks, allowingLoopback: false)
         for text in [try await url("/200"), "https://localhost/", "https://10.0.0.1/", "http://receiver.example/"] {
             #expect(
                 await strict.send("a.b.c", to: text, of: provider)

@@ -7,7 +7,7 @@ import Testing
 struct CallLimitTests {
     @Test("are those of the policy for each cost, and many times as many for the backends of a provider")
     func costs() {
-        var policy = RequestPolicy()
+        var policy = Policy().requests
         (policy.readsPerMinute, policy.writesPerMinute, policy.heavyPerMinute) = (30, 20, 10)
         policy.providerFactor = 7
         let callers: [CountedCaller] = [.user(UserID(UUID())), .certificate(.of("a")), .address("192.0.2.1")]

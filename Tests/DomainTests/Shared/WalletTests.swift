@@ -1,7 +1,8 @@
-import Domain
 import Encoding
 import Foundation
 import Testing
+
+@testable import Domain
 
 @Suite("What wallets prove and who may call them")
 struct WalletTests {

@@ -4,10 +4,10 @@ import Database
 import Domain
 import Fixtures
 import Foundation
-import Repositories
 import Testing
 
 @testable import Operations
+@testable import Repositories
 
 @Suite("Private contact discovery")
 struct ContactDiscoveryTests {

@@ -4,9 +4,10 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Testing
+
+@testable import Operations
 
 /// Users whose document numbers were archived and dropped: what is left must do for a ban.
 @Suite("Banning users who were taken offline")

@@ -3,9 +3,10 @@ import Database
 import Domain
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Testing
+
+@testable import Operations
 
 @Suite("Evading a ban")
 struct BanEvasionTests {

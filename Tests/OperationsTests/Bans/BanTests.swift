@@ -3,10 +3,11 @@ import Database
 import Domain
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Synchronization
 import Testing
+
+@testable import Operations
 
 @Suite("Banning users")
 struct BanTests {

@@ -2,9 +2,10 @@ import Database
 import Domain
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Testing
+
+@testable import Operations
 
 /// A backup, then bans and lifts, then the backup in the store's place.
 @Suite("Bans across a restore")

@@ -5,8 +5,9 @@ import Encoding
 import Fixtures
 import Foundation
 import Operations
-import Repositories
 import Testing
+
+@testable import Repositories
 
 @Suite("Showing an identity card")
 struct CardTests {

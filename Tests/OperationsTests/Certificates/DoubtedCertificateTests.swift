@@ -3,9 +3,10 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Testing
+
+@testable import Operations
 
 /// A node that cannot tell what it missed, as after a failover, and that remembers many devices.
 @Suite("Certificates in doubt")

@@ -3,10 +3,11 @@ import Database
 import Domain
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Synchronization
 import Testing
+
+@testable import Operations
 
 /// A store of which one read can be held back: it has seen the store, and nobody has its answer yet.
 private final class GatedStore: Database {

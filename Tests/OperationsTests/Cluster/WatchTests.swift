@@ -1,4 +1,3 @@
-import Database
 import Dispatch
 import Domain
 import Fixtures
@@ -7,6 +6,8 @@ import Operations
 import Repositories
 import Synchronization
 import Testing
+
+@testable import Database
 
 @Suite("Keeping memories true")
 struct WatchTests {

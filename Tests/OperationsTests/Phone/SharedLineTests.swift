@@ -2,9 +2,10 @@ import Database
 import Domain
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Testing
+
+@testable import Operations
 
 /// Two spellings of one line in Argentina: with the 9 of calls to mobiles, and without it.
 @Suite("Two spellings of one line")

@@ -4,8 +4,9 @@ import Encoding
 import Fixtures
 import Foundation
 import Operations
-import Repositories
 import Testing
+
+@testable import Repositories
 
 /// What runs under `READ COMMITTED` beside sign-ins, in each order that two transactions can have. A held transaction makes
 /// the order, not the time.

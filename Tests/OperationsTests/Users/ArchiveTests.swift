@@ -1,11 +1,12 @@
 import Database
-import Domain
 import Encoding
 import Fixtures
 import Foundation
 import Operations
 import Repositories
 import Testing
+
+@testable import Domain
 
 @Suite("Taking users offline")
 struct ArchiveTests {

@@ -1,10 +1,10 @@
 import Database
-import Domain
 import Encoding
 import Fixtures
 import Foundation
 import Testing
 
+@testable import Domain
 @testable import Repositories
 
 @Suite("Table presentations")

@@ -1,6 +1,6 @@
-import Database
 import Testing
 
+@testable import Database
 @testable import Repositories
 
 /// Sign-ins continue during a migration. It may lock a table, but only for a moment.

@@ -1,8 +1,8 @@
-import Database
 import Fixtures
 import Foundation
 import Testing
 
+@testable import Database
 @testable import Repositories
 
 @Suite("The schema")

@@ -54,9 +54,9 @@ package extension PresentationDefect {
 /// One condition on a credential. A verifier stops at the first failure. A report lists all of them.
 package struct PresentationRule<Input: Sendable>: Sendable {
     /// A few words for a report, such as `issuer's signature`.
-    package let name: String
+    let name: String
     /// Returns a defect, or `nil`. A rule whose input is missing passes: an earlier rule has reported that.
-    package let defect: @Sendable (Input) -> PresentationDefect?
+    let defect: @Sendable (Input) -> PresentationDefect?
 
     package init(_ name: String, defect: @escaping @Sendable (Input) -> PresentationDefect?) {
         self.name = name

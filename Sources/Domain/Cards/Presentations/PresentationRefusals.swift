@@ -59,7 +59,7 @@ package extension Refusal {
     }
 }
 
-package extension Refusal.Reason {
+extension Refusal.Reason {
     init(_ reason: PresentationDefect.Reason) {
         self =
             switch reason {

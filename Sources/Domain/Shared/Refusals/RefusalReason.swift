@@ -120,44 +120,7 @@ package extension Refusal {
         case tooLong = "too_long"
         case notInPlan = "not_in_plan"
     }
-}
 
-package extension Refusal.Reason {
-    init(_ reason: PublicKeyDefect.Reason) {
-        self =
-            switch reason {
-            case .malformed: .malformed
-            case .privateKey: .privateKey
-            case .weakKey: .weakKey
-            case .unsupportedKey: .unsupportedKey
-            }
-    }
-
-    init(_ defect: PhoneNumberDefect) {
-        self =
-            switch defect {
-            case .tooManyCharacters: .tooManyCharacters
-            case .regionUnknown: .regionUnknown
-            case .regionNeeded: .regionNeeded
-            case .letters: .letters
-            case .extension: .extension
-            case .notANumber: .notANumber
-            case .unknownCountryCode: .unknownCountryCode
-            case .tooShort: .tooShort
-            case .tooLong: .tooLong
-            case .notInPlan: .notInPlan
-            }
-    }
-
-    /// The reasons that an identity token can be refused for.
-    static let ofIdentityTokens: [Self] = [
-        .malformed, .unsupportedHeader, .wrongType, .unknownIssuer, .unknownKey, .keyRetired, .algorithmMismatch,
-        .badSignature, .missingClaim, .expired, .notYetValid, .lifetimeTooLong, .wrongAudience, .nonceUnknown,
-        .nonceExpired, .nonceUsed, .nonceOtherDevice,
-    ]
-}
-
-package extension Refusal {
     /// The part of the request, or the call, that a sentence concerns. The web layer names the member or the path, the
     /// command line the flag.
     enum Subject: Sendable, CaseIterable {
@@ -194,4 +157,39 @@ package extension Refusal {
         /// The place in a list where its next page starts.
         case cursor
     }
+}
+
+package extension Refusal.Reason {
+    init(_ reason: PublicKeyDefect.Reason) {
+        self =
+            switch reason {
+            case .malformed: .malformed
+            case .privateKey: .privateKey
+            case .weakKey: .weakKey
+            case .unsupportedKey: .unsupportedKey
+            }
+    }
+
+    init(_ defect: PhoneNumberDefect) {
+        self =
+            switch defect {
+            case .tooManyCharacters: .tooManyCharacters
+            case .regionUnknown: .regionUnknown
+            case .regionNeeded: .regionNeeded
+            case .letters: .letters
+            case .extension: .extension
+            case .notANumber: .notANumber
+            case .unknownCountryCode: .unknownCountryCode
+            case .tooShort: .tooShort
+            case .tooLong: .tooLong
+            case .notInPlan: .notInPlan
+            }
+    }
+
+    /// The reasons that an identity token can be refused for.
+    static let ofIdentityTokens: [Self] = [
+        .malformed, .unsupportedHeader, .wrongType, .unknownIssuer, .unknownKey, .keyRetired, .algorithmMismatch,
+        .badSignature, .missingClaim, .expired, .notYetValid, .lifetimeTooLong, .wrongAudience, .nonceUnknown,
+        .nonceExpired, .nonceUsed, .nonceOtherDevice,
+    ]
 }

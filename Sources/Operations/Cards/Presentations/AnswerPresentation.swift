@@ -8,7 +8,7 @@ import Tokens
 
 /// The answer of a wallet, as its app received it.
 package struct WalletAnswer: Sendable, Confidential {
-    package let walletProtocol: Presentation.WalletProtocol
+    let walletProtocol: Presentation.WalletProtocol
     /// A compact JWE, or base64url.
     package let response: String
 

@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Repositories
 
-package extension EventStream {
+extension EventStream {
     /// The maximum number of users that one stream may exclude.
     static let mostExcluded = 10_000
 }

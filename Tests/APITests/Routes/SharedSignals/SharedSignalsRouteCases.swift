@@ -3,11 +3,11 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Testing
 
 @testable import API
+@testable import Operations
 
 extension SharedSignalsRouteTests {
     static let cases: [RouteCase] = metadata + changing + proving + statuses + subjects + subjectRefusals + polling

@@ -7,9 +7,9 @@ import Hummingbird
 import NIOCore
 import Operations
 import Testing
-import Tokens
 
 @testable import API
+@testable import Tokens
 
 @Suite("What a provider is told of a session")
 struct IntrospectionTests {

@@ -1,10 +1,11 @@
-import Domain
 import Encoding
 import Fixtures
 import Foundation
 import Operations
 import Repositories
 import Testing
+
+@testable import Domain
 
 @Suite("A presentation by a wallet")
 struct PresentationTests {

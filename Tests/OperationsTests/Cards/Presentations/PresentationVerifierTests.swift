@@ -1,5 +1,4 @@
 import Authority
-import Cards
 import Crypto
 import Domain
 import Encoding
@@ -8,6 +7,7 @@ import Foundation
 import Operations
 import Testing
 
+@testable import Cards
 @testable import Tokens
 
 @Suite("The verification of a presentation")

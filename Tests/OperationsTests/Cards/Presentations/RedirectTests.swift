@@ -1,9 +1,10 @@
-import Domain
 import Encoding
 import Fixtures
 import Foundation
 import Operations
 import Testing
+
+@testable import Domain
 
 @Suite("A presentation by a wallet on the same device")
 struct RedirectTests {

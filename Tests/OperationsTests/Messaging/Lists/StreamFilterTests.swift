@@ -4,10 +4,10 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
-import Repositories
 import Testing
 
 @testable import Operations
+@testable import Repositories
 
 @Suite("A filtered list of streams")
 struct StreamFilterTests {
