@@ -2,6 +2,8 @@ import Domain
 import Foundation
 import Testing
 
+@testable import Repositories
+
 @Suite("Places for events among receivers")
 struct ReceiverQueueTests {
     private let now = Date(timeIntervalSince1970: 1_780_000_000)

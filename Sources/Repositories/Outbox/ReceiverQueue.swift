@@ -1,27 +1,20 @@
+import Domain
 import Foundation
 
 /// The events that wait for one receiver, and the attempts in progress.
-package struct ReceiverQueue: Sendable, Equatable {
+struct ReceiverQueue: Sendable, Equatable {
     /// The provider's id for a webhook, or the id of a stream.
-    package let receiver: String
+    let receiver: String
     /// The provider that the webhook or stream belongs to.
     let owner: String
     /// When the first event without a lease is due; `nil` if all are leased.
-    package let due: Date?
+    let due: Date?
     /// The number of attempts in progress, on all nodes.
     let underWay: Int
     let breaker: ReceiverBreaker
-
-    package init(receiver: String, owner: String, due: Date?, underWay: Int, breaker: ReceiverBreaker) {
-        self.receiver = receiver
-        self.owner = owner
-        self.due = due
-        self.underWay = underWay
-        self.breaker = breaker
-    }
 }
 
-package extension ReceiverQueue {
+extension ReceiverQueue {
     /// The queue after attempts have started.
     ///
     /// - Parameter isLast: whether no more events are due.

@@ -1,8 +1,8 @@
 /// How old a process's view of its store is. The process measures it by its own commits, which overlap: the next one
 /// begins on time, even if earlier ones are slow. So the measured age exceeds the duration of a commit only a little.
-package struct Heartbeats<Commit: Sendable>: Sendable {
+struct Heartbeats<Commit: Sendable>: Sendable {
     /// The largest permitted age of a view.
-    package var maximumAge: Duration
+    var maximumAge: Duration
     /// The largest number of concurrent commits; each needs a connection.
     private let most: Int
     private var life = 0
@@ -11,10 +11,10 @@ package struct Heartbeats<Commit: Sendable>: Sendable {
     /// Completed commits that no reading has shown yet, oldest first.
     private var done: [(begunAt: Moment, commit: Commit)] = []
     /// The view contains every commit of any node from before this time.
-    package private(set) var freshAt: Moment
+    private(set) var freshAt: Moment
 }
 
-package extension Heartbeats {
+extension Heartbeats {
     typealias Moment = ContinuousClock.Instant
 
     /// A commit that was begun and has not ended.

@@ -1,6 +1,7 @@
-import Domain
 import Foundation
 import Testing
+
+@testable import Operations
 
 @Suite("The turns of a call")
 struct CallTurnTests {

@@ -1,5 +1,6 @@
-import Domain
 import Testing
+
+@testable import Operations
 
 /// Overlapping heartbeats over simulated times.
 @Suite("Heartbeats")

@@ -3,7 +3,7 @@ import Foundation
 /// Whether a message may be the next one of a call. The first is the caller's offer, the second the answer of the
 /// device that picks up first. Both contain addresses and a token of 128 random bits, which the service does not read.
 /// Either side hangs up by deleting the stream.
-package enum CallTurn: String, Sendable, CaseIterable {
+enum CallTurn: String, Sendable, CaseIterable {
     case allowed
     /// The other side must send next.
     case others
@@ -17,7 +17,7 @@ package enum CallTurn: String, Sendable, CaseIterable {
     ///   - isCaller: whether its sender opened the stream.
     ///   - age: seconds since the stream was opened.
     ///   - ringing: the seconds in which a call may be answered.
-    package init(number: Int64, isCaller: Bool, age: TimeInterval, ringing: TimeInterval) {
+    init(number: Int64, isCaller: Bool, age: TimeInterval, ringing: TimeInterval) {
         self =
             switch number {
             case ...0: .others
