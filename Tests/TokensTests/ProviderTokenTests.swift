@@ -31,7 +31,7 @@ struct ProviderTokenTests {
     private func fresh(
         body: String = "{}", shown: String = "{}", method: String = "POST", path: String = "/provider/keys",
         query: String? = nil, _ edit: (inout TokenDraft) -> Void = { _ in }
-    ) throws -> FreshProviderToken {
+    ) throws -> (token: ProviderToken, identifier: String, rememberUntil: Date) {
         let compact = try bench.signer.freshProviderToken(
             provider: bench.provider.id, kid: bench.key.id, realm: RegisteredProvider.realm, identifier: "j-1",
             request: ProvenRequest(method: "POST", path: "/provider/keys", body: Array(body.utf8)), now: now, edit: edit

@@ -3,20 +3,13 @@ import Domain
 import Foundation
 import Repositories
 
-/// An administrator in a list.
-package struct AdministratorSummary: Sendable {
-    package let administrator: Administrator
-    /// When the last valid certificate expires; `nil` if there is none.
-    package let certificateEnd: Date?
-}
-
 package extension Administration {
-    /// All administrators by name, removed ones too.
-    func listAdministrators() async throws -> [AdministratorSummary] {
+    /// All administrators by name, removed ones too, each with the time when the last valid certificate expires.
+    func listAdministrators() async throws -> [(administrator: Administrator, certificateEnd: Date?)] {
         try await read(.audit) { transaction in
             let records = AdministratorRepository(transaction)
             let ends = try records.certificateEnds(at: transaction.now)
-            return try records.list().map { AdministratorSummary(administrator: $0, certificateEnd: ends[$0.id]) }
+            return try records.list().map { ($0, ends[$0.id]) }
         }
     }
 

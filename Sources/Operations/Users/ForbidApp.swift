@@ -3,33 +3,26 @@ import Domain
 import Foundation
 import Repositories
 
-/// An app that has sessions of a user, or that the user forbids.
-package struct UserApp: Sendable {
-    package let app: Application
-    /// The sessions that have not ended or expired.
-    package let sessions: Int
-    /// The last use of these sessions; `nil` without one.
-    package let lastUsedAt: Date?
-    /// When the user forbade the app; `nil` if it is allowed.
-    package let forbiddenAt: Date?
+/// An app that has sessions of a user, or that the user forbids: the number and the last use of the sessions that have
+/// not ended or expired, and when the user forbade the app.
+package typealias UserApp = (app: Application, sessions: Int, lastUsedAt: Date?, forbiddenAt: Date?)
 
-    static func list(
-        of user: UserID, among apps: [Application], _ policy: SessionPolicy, in transaction: any Transaction
-    ) throws -> [UserApp] {
-        let now = transaction.now
-        let open = try SessionRepository(transaction).listOpen(.user(user)).filter {
-            [.authenticated, .challenged].contains($0.effectiveState(at: now, policy: policy))
-        }
-        let sessions = Dictionary(grouping: open, by: \.applicationID)
-        let forbidden = Dictionary(
-            try ForbiddenAppRepository(transaction).list(of: user).map { ($0.app, $0.since) },
-            uniquingKeysWith: { first, _ in first })
-        return apps.compactMap { app in
-            let (sessions, since) = (sessions[app.id] ?? [], forbidden[app.id])
-            guard !sessions.isEmpty || since != nil else { return nil }
-            return UserApp(
-                app: app, sessions: sessions.count, lastUsedAt: sessions.map(\.lastUsedAt).max(), forbiddenAt: since)
-        }
+/// The apps of a user among those of the provider.
+private func userApps(
+    of user: UserID, among apps: [Application], _ policy: SessionPolicy, in transaction: any Transaction
+) throws -> [UserApp] {
+    let now = transaction.now
+    let open = try SessionRepository(transaction).listOpen(.user(user)).filter {
+        [.authenticated, .challenged].contains($0.effectiveState(at: now, policy: policy))
+    }
+    let sessions = Dictionary(grouping: open, by: \.applicationID)
+    let forbidden = Dictionary(
+        try ForbiddenAppRepository(transaction).list(of: user).map { ($0.app, $0.since) },
+        uniquingKeysWith: { first, _ in first })
+    return apps.compactMap { app in
+        let (sessions, since) = (sessions[app.id] ?? [], forbidden[app.id])
+        guard !sessions.isEmpty || since != nil else { return nil }
+        return (app, sessions.count, sessions.map(\.lastUsedAt).max(), since)
     }
 }
 
@@ -40,7 +33,7 @@ package extension Service {
     func listApps(for session: Session) async throws -> [UserApp] {
         let apps = try await caches.providers.find(session.providerID)?.applications ?? []
         return try await read(for: session) { transaction, holder in
-            try UserApp.list(of: holder.user.id, among: apps, policy[\.sessions], in: transaction)
+            try userApps(of: holder.user.id, among: apps, policy[\.sessions], in: transaction)
         }
     }
 
@@ -90,7 +83,7 @@ package extension Administration {
         try await read(.support) { transaction in
             let user = try UserSummary.find(name, in: transaction).user
             let apps = try ProviderRepository(transaction).listApplications(of: user.providerID)
-            return try UserApp.list(of: user.id, among: apps, policy, in: transaction)
+            return try userApps(of: user.id, among: apps, policy, in: transaction)
         }
     }
 

@@ -17,16 +17,6 @@ package struct ProviderToken: Sendable, Equatable {
     package let isForOneRequest: Bool
 }
 
-/// A backend's token for one call that changes keys or webhooks: short-lived, with an id, and bound to the request.
-package struct FreshProviderToken: Sendable, Equatable {
-    /// The provider, the key and the times.
-    package let token: ProviderToken
-    /// Its id (`jti`, RFC 7519 §4.1.7), 1 to 128 bytes. Each id is accepted once for each provider.
-    package let identifier: String
-    /// How long its id must be remembered: until then the token would otherwise be accepted again.
-    package let rememberUntil: Date
-}
-
 /// A provider's permission to certify a device. Its id is spent in the transaction that issues the certificate.
 package struct EnrolmentToken: Sendable, Equatable {
     /// The provider that issued it (`iss`).
@@ -84,10 +74,12 @@ package extension ProviderTokenVerifier {
     /// required: the id, and the request's method and target URI (RFC 9449 §4.2). `body_sha256` is the base64url
     /// SHA-256 of the request's body, or of no bytes if there is none.
     ///
+    /// - Returns: the provider, the key and the times; the id (`jti`, RFC 7519 §4.1.7), 1 to 128 bytes, which is accepted
+    ///   once for each provider; and until when the id must be remembered, because the token would be accepted again.
     /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
     func verifyFresh(
         _ token: UnverifiedToken, request: ProvenRequest, provider: Provider?, key: RegisteredKey?, now: Date
-    ) throws(Refusal) -> FreshProviderToken {
+    ) throws(Refusal) -> (token: ProviderToken, identifier: String, rememberUntil: Date) {
         let input = TokenRule.Input(token: token, profile: .freshProvider, provider: provider, key: key)
         var claims = ClaimReader(token.payload)
         let identifier = claims.text("jti", bytes: 1...128)
@@ -104,8 +96,7 @@ package extension ProviderTokenVerifier {
             }
         }
         let verified = try self.token(input, &claims, now: now)
-        return FreshProviderToken(
-            token: verified, identifier: identifier, rememberUntil: verified.expiresAt.addingTimeInterval(clockSkew))
+        return (verified, identifier, verified.expiresAt.addingTimeInterval(clockSkew))
     }
 
     /// Verifies an enrolment token: `exp − iat` at most ten minutes, and `jti`.

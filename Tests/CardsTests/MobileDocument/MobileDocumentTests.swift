@@ -254,7 +254,7 @@ struct MobileDocumentTests {
                 now: presenting.issuer.now + 90 * 86_400))
         #expect(results.count == DocumentRules.all.count)
         #expect(
-            results.compactMap(\.defect?.reason) == [
+            results.compactMap { $0.defect?.reason } == [
                 .notAsked, .unknownIssuer, .expired, .deviceSignature, .surplus,
             ])
     }

@@ -41,7 +41,7 @@ struct AdministratorTests {
             }
             let again = try await admin.addAdministrator("lena", role: .reviewer)
             #expect(again.id == lena.id && again.role == .reviewer && again.account == "lm" && again.removedAt == nil)
-            #expect(try await admin.listAdministrators().map(\.administrator) == [again])
+            #expect(try await admin.listAdministrators().map { $0.administrator } == [again])
         }
     }
 

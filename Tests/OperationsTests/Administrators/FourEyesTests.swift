@@ -15,7 +15,7 @@ struct FourEyesTests {
         let fixture: ServiceFixture
 
         func admin(_ name: String, over limit: Int = 1) async throws -> Administration {
-            let all = try await fixture.admin.listAdministrators().map(\.administrator)
+            let all = try await fixture.admin.listAdministrators().map { $0.administrator }
             let administrator = try #require(all.first { $0.name == name })
             let keys = fixture.personalKeys
             return Administration(

@@ -73,12 +73,12 @@ struct ForbiddenAppTests {
             for _ in 0..<2 { await #expect(throws: Self.forbidden) { try await bench.open(bench.revoked) } }
             _ = try await bench.open(bench.revoked, by: "bob")
             let again = try await bench.open(bench.kept)
-            #expect(try await fixture.context.listApps(for: own.session).map(\.sessions) == [2, 0])
+            #expect(try await fixture.context.listApps(for: own.session).map { $0.sessions } == [2, 0])
 
             try await fixture.context.allowApp(id, for: again.session)
             _ = try await bench.open(bench.revoked)
             let apps = try await fixture.context.listApps(for: own.session)
-            #expect(apps.map(\.app) == [bench.kept, bench.revoked] && apps.allSatisfy { $0.forbiddenAt == nil })
+            #expect(apps.map { $0.app } == [bench.kept, bench.revoked] && apps.allSatisfy { $0.forbiddenAt == nil })
         }
     }
 
@@ -189,7 +189,7 @@ struct ForbiddenAppTests {
             var own = try await bench.open(bench.kept)
             try await fixture.context.forbidApp(id, for: own.session)
             let listed = try await fixture.admin.listApps(of: "test/alice", policy: SessionPolicy())
-            #expect(listed.map(\.sessions) == [1, 0] && listed.map { $0.forbiddenAt == nil } == [true, false])
+            #expect(listed.map { $0.sessions } == [1, 0] && listed.map { $0.forbiddenAt == nil } == [true, false])
             #expect(
                 try await fixture.context.exportPersonalData(for: own.session).json["forbidden_apps"]
                     == .array([.string(id)]))

@@ -2,14 +2,13 @@
 package struct PresentationDefect: Error, Sendable, Equatable {
     package let reason: Reason
     package let detail: String
-
-    package init(_ reason: Reason, _ detail: String) {
-        self.reason = reason
-        self.detail = detail
-    }
 }
 
 package extension PresentationDefect {
+    init(_ reason: Reason, _ detail: String) {
+        self.init(reason: reason, detail: detail)
+    }
+
     /// The raw values are the contract's.
     enum Reason: String, Sendable, CaseIterable {
         /// The answer or a part of it has another form than the standard requires.
@@ -74,20 +73,9 @@ package extension Collection {
         }
     }
 
-    /// Applies all rules, whether or not they pass.
-    func results<Input>(_ input: Input) -> [RuleResult] where Element == PresentationRule<Input> {
-        map { RuleResult(rule: $0.name, defect: $0.defect(input)) }
-    }
-}
-
-/// The result of one rule in a report.
-package struct RuleResult: Sendable, Equatable {
-    package let rule: String
-    /// `nil` if the credential passed.
-    package let defect: PresentationDefect?
-
-    package init(rule: String, defect: PresentationDefect?) {
-        self.rule = rule
-        self.defect = defect
+    /// Applies all rules, whether or not they pass. The defect is `nil` for a rule that passes.
+    func results<Input>(_ input: Input) -> [(rule: String, defect: PresentationDefect?)]
+    where Element == PresentationRule<Input> {
+        map { ($0.name, $0.defect(input)) }
     }
 }

@@ -14,9 +14,11 @@ package struct PresentationVerifier: Sendable {
     private let lists: [FetchedList]
     /// Notes the list that a rule looked for in vain.
     private var missing: MissingList?
+}
 
+package extension PresentationVerifier {
     /// A status list by the URI at which its issuer publishes it.
-    package struct FetchedList: Sendable {
+    struct FetchedList: Sendable {
         let uri: String
         let bytes: [UInt8]
 
@@ -26,14 +28,12 @@ package struct PresentationVerifier: Sendable {
         }
     }
 
-    package init(trust: IssuerTrust, status requirement: StatusRequirement, lists: [FetchedList]) {
+    init(trust: IssuerTrust, status requirement: StatusRequirement, lists: [FetchedList]) {
         self.trust = trust
         self.requirement = requirement
         self.lists = lists
     }
-}
 
-package extension PresentationVerifier {
     /// The answer of a wallet.
     enum Answer: Sendable {
         /// A JWE, as `dc_api.jwt` and `direct_post.jwt` have it.
@@ -88,7 +88,7 @@ package extension PresentationVerifier {
     /// - Throws: a defect of the form, after which no rule can be applied.
     func results(
         _ answer: Answer, to request: PresentationRequest, now: Date
-    ) throws(PresentationDefect) -> [RuleResult] {
+    ) throws(PresentationDefect) -> [(rule: String, defect: PresentationDefect?)] {
         switch try input(answer, request, now) {
         case .document(let input): DocumentRules.all.results(input)
         case .credential(let input): CredentialRules.all.results(input)

@@ -34,13 +34,13 @@ struct WalletCommand: AsyncParsableCommand {
             let verifier = PresentationVerifier(
                 trust: try IssuerFiles.trust(in: issuers ?? "\(installation.settings.keys)/\(IssuerFiles.name)"),
                 status: requirement, lists: lists)
-            let results: [RuleResult]
+            let results: [(rule: String, defect: PresentationDefect?)]
             do throws(PresentationDefect) {
                 results = try verifier.results(capture.answer, to: capture.request, now: now)
             } catch {
-                results = [RuleResult(rule: "form", defect: error)]
+                results = [("form", error)]
             }
-            let refusal = results.compactMap(\.defect).first
+            let refusal = results.compactMap { $0.defect }.first
             var report = Report([
                 Entry("accepted", refusal == nil), Entry("reason", refusal?.reason.rawValue, none: nil),
             ]).with(

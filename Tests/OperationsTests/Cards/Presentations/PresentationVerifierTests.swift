@@ -136,7 +136,7 @@ struct PresentationVerifierTests {
         mint.validUntil = issuer.now - 3600
         let answer = PresentationVerifier.Answer.deviceResponse(try mint.response())
         let results = try verifier().results(answer, to: request, now: issuer.now)
-        #expect(results.compactMap(\.defect?.reason) == [.issuerCertificate, .expired, .deviceSignature])
+        #expect(results.compactMap { $0.defect?.reason } == [.issuerCertificate, .expired, .deviceSignature])
         #expect(throws: PresentationDefect.self) {
             try verifier().results(.deviceResponse([0]), to: request, now: issuer.now)
         }
