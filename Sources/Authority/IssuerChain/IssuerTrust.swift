@@ -13,19 +13,6 @@ package struct IssuerTrust: Sendable {
     private let anchors: [Anchor]
     /// A list may have many issuers, and any caller may name one that it does not have.
     private let named: [DistinguishedName: [Anchor]]
-
-    /// A trusted certificate, and the types of credentials that its signers may sign.
-    package struct Anchor: Sendable {
-        fileprivate let certificate: Certificate
-        fileprivate let types: Set<String>?
-        /// SHA-256 of the certificate in DER.
-        package let thumbprint: [UInt8]
-    }
-
-    package init(_ anchors: [Anchor]) {
-        self.anchors = anchors
-        named = Dictionary(grouping: anchors) { $0.certificate.subject }
-    }
 }
 
 package extension IssuerTrust.Anchor {
@@ -55,6 +42,19 @@ package extension IssuerTrust.Anchor {
 }
 
 package extension IssuerTrust {
+    /// A trusted certificate, and the types of credentials that its signers may sign.
+    struct Anchor: Sendable {
+        fileprivate let certificate: Certificate
+        fileprivate let types: Set<String>?
+        /// SHA-256 of the certificate in DER.
+        package let thumbprint: [UInt8]
+    }
+
+    init(_ anchors: [Anchor]) {
+        self.anchors = anchors
+        named = Dictionary(grouping: anchors) { $0.certificate.subject }
+    }
+
     /// Trusts further issuers, such as those of a list.
     func adding(_ more: [Anchor]) -> IssuerTrust { IssuerTrust(anchors + more) }
 

@@ -3,9 +3,11 @@ import Encoding
 import Foundation
 
 /// The conditions on a mobile document, in the order of the checks.
-package enum DocumentRules {
+package enum DocumentRules {}
+
+package extension DocumentRules {
     /// A document with what it is compared with.
-    package struct Input: Sendable {
+    struct Input: Sendable {
         let document: MobileDocument
         let requested: RequestedCredential
         /// The signer that ``MobileDocument/certificates`` prove, or why they prove none.
@@ -30,13 +32,15 @@ package enum DocumentRules {
         fileprivate var trusted: CredentialSigner? { try? signer.get() }
     }
 
-    /// How far clocks may differ, seconds.
-    static let clockSkew: TimeInterval = 60
-
-    package static let all: [PresentationRule<Input>] = [
+    static let all: [PresentationRule<Input>] = [
         type, issuer, issuerSignature, digests, signingTime, validity, status, binding, deviceSignature, completeness,
         surplus, place, documentExpiry,
     ]
+}
+
+extension DocumentRules {
+    /// How far clocks may differ, seconds.
+    static let clockSkew: TimeInterval = 60
 
     static let type = PresentationRule<Input>("document type") { input in
         guard input.document.type.utf8.elementsEqual(input.requested.type.utf8) else {

@@ -10,9 +10,6 @@ import Operations
 /// There is no session and no cookie. Each request is checked from memory: its certificate and its origin, the right
 /// of its route, and for an action the form's token.
 package struct Console: Sendable {
-    /// A page with the template of its route for the log, and with the error that it reports.
-    package typealias Reply = (head: HTTPResponse, body: [UInt8], route: String, cause: (any Error)?)
-
     let parts: ConsoleParts
     private let keys: FormKeys
     /// Whether the server's certificate names a host.
@@ -39,6 +36,9 @@ package struct Console: Sendable {
 }
 
 package extension Console {
+    /// A page with the template of its route for the log, and with the error that it reports.
+    typealias Reply = (head: HTTPResponse, body: [UInt8], route: String, cause: (any Error)?)
+
     /// - Parameters:
     ///   - isOwnHost: whether the server's certificate names a host.
     ///   - status: the status of a refusal.

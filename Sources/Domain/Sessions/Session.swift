@@ -86,15 +86,6 @@ package struct Session: Sendable, Equatable {
         self.challengedAt = challengedAt
     }
 
-    /// Completes a session that was drafted before its user and the time were known.
-    package init(_ draft: Session, of user: User, at now: Date) {
-        self.init(
-            id: draft.id, tokenHash: draft.tokenHash, userID: user.id, providerID: user.providerID,
-            externalID: user.externalID, applicationID: draft.applicationID, deviceID: draft.deviceID,
-            thumbprint: draft.thumbprint, providerKeyID: draft.providerKeyID, state: draft.state, createdAt: now,
-            renewedAt: now, lastUsedAt: now, challengedAt: nil)
-    }
-
     /// When this session was challenged, or became idle before `now`; `nil` if neither happened.
     func challengeMoment(now: Date, policy: SessionPolicy) -> Date? {
         if let challengedAt { return challengedAt }
@@ -105,6 +96,15 @@ package struct Session: Sendable, Equatable {
 }
 
 package extension Session {
+    /// Completes a session that was drafted before its user and the time were known.
+    init(_ draft: Session, of user: User, at now: Date) {
+        self.init(
+            id: draft.id, tokenHash: draft.tokenHash, userID: user.id, providerID: user.providerID,
+            externalID: user.externalID, applicationID: draft.applicationID, deviceID: draft.deviceID,
+            thumbprint: draft.thumbprint, providerKeyID: draft.providerKeyID, state: draft.state, createdAt: now,
+            renewedAt: now, lastUsedAt: now, challengedAt: nil)
+    }
+
     /// The state of a session, which decides what its holder may do: the inner one of the protocol's two state machines.
     enum State: String, Sendable, CaseIterable {
         /// The session does not exist, or has ended.

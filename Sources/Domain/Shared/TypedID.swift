@@ -1,13 +1,13 @@
 /// An id as an admin types it: whole, or the beginning of one.
 package struct TypedID<Kind>: Hashable, Sendable {
     package let text: String
-
-    package init(_ text: String) {
-        self.text = text
-    }
 }
 
 package extension TypedID {
+    init(_ text: String) {
+        self.text = text
+    }
+
     /// The fewest characters of a beginning. Eight hexadecimal digits are shared by two of a million random ids once in
     /// 4,000 times.
     static var fewest: Int { 8 }

@@ -14,10 +14,22 @@ package enum BanTarget: Sendable {
     /// A number or document by its blind indexes, as an order that waits has it.
     case indexes(Ban.SubjectKind, [(version: Int, subject: BanEntry.Subject)])
 
+    var kind: Ban.SubjectKind {
+        switch self {
+        case .user: .user
+        case .phone: .phone
+        case .document: .document
+        case .device: .device
+        case .indexes(let kind, _): kind
+        }
+    }
+}
+
+package extension BanTarget {
     /// Parses `JURISDICTION:NUMBER`, such as `VA:T64235789`.
     ///
     /// - Throws: `Refusal` `malformed_request`, without any part of the number.
-    package static func document(reading text: String) throws(Refusal) -> BanTarget {
+    static func document(reading text: String) throws(Refusal) -> BanTarget {
         guard let name = DocumentName(text) else {
             throw Refusal.unreadableDocument
         }
@@ -27,18 +39,8 @@ package enum BanTarget: Sendable {
     /// Parses a number in its international form.
     ///
     /// - Throws: `Refusal` `malformed_request`.
-    package static func phone(reading text: String) throws(Refusal) -> BanTarget {
+    static func phone(reading text: String) throws(Refusal) -> BanTarget {
         .phone(try PhoneNumber(fromCaller: text))
-    }
-
-    var kind: Ban.SubjectKind {
-        switch self {
-        case .user: .user
-        case .phone: .phone
-        case .document: .document
-        case .device: .device
-        case .indexes(let kind, _): kind
-        }
     }
 }
 

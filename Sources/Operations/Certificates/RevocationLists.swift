@@ -5,13 +5,13 @@ import Encoding
 package struct RevocationLists: Sendable {
     /// The current authority's list first.
     private let lists: [PublishRevocationList]
-
-    package init(_ lists: [PublishRevocationList]) {
-        self.lists = lists
-    }
 }
 
 package extension RevocationLists {
+    init(_ lists: [PublishRevocationList]) {
+        self.lists = lists
+    }
+
     /// Records that a certificate may have been revoked.
     func suspect() {
         for list in lists { list.suspect() }

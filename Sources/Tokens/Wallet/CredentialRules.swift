@@ -3,9 +3,11 @@ import Encoding
 import Foundation
 
 /// The conditions on an SD-JWT VC and its key binding, in the order of the checks.
-package enum CredentialRules {
+package enum CredentialRules {}
+
+package extension CredentialRules {
     /// A credential with what it is compared with.
-    package struct Input: Sendable {
+    struct Input: Sendable {
         let credential: SelectiveDisclosure
         let requested: RequestedCredential
         let request: PresentationRequest
@@ -30,15 +32,17 @@ package enum CredentialRules {
         fileprivate var claims: JSONValue? { try? credential.claims.get() }
     }
 
+    static let all: [PresentationRule<Input>] = [
+        type, issuer, issuerSignature, digests, validity, status, binding, bindingSignature, bindingContent, bindingAge,
+        completeness, surplus, place, documentExpiry,
+    ]
+}
+
+extension CredentialRules {
     /// How far clocks may differ, seconds.
     static let clockSkew: TimeInterval = 60
     /// How old a key binding may be, and how far in the future, seconds.
     static let maximumBindingAge: TimeInterval = 300
-
-    package static let all: [PresentationRule<Input>] = [
-        type, issuer, issuerSignature, digests, validity, status, binding, bindingSignature, bindingContent, bindingAge,
-        completeness, surplus, place, documentExpiry,
-    ]
 
     static let type = PresentationRule<Input>("credential type") { input in
         let token = input.credential.token

@@ -10,11 +10,13 @@ package struct RequestObject: Sendable {
     private let key: ResponseKey
     /// How the answer comes back.
     private let answer: KeyValuePairs<String, JSONValue?>
+}
 
+package extension RequestObject {
     /// A request over the Digital Credentials API (Annex A).
     ///
     /// - Parameter key: the key for which the wallet encrypts its answer.
-    package init(for presentation: Presentation, query: CredentialQuery, key: ResponseKey) {
+    init(for presentation: Presentation, query: CredentialQuery, key: ResponseKey) {
         self.query = query
         self.key = key
         nonce = presentation.nonceText
@@ -28,7 +30,7 @@ package struct RequestObject: Sendable {
     /// - Parameters:
     ///   - state: the secret by which the wallet names the request.
     ///   - walletNonce: the wallet's own nonce, which proves to it that the request is new (§5.10).
-    package init(
+    init(
         for presentation: Presentation, query: CredentialQuery, key: ResponseKey, state: String,
         answeredAt responseURI: String, walletNonce: String?
     ) {
@@ -40,9 +42,7 @@ package struct RequestObject: Sendable {
             "state": .string(state), "wallet_nonce": walletNonce.map { .string($0) },
         ]
     }
-}
 
-package extension RequestObject {
     /// The compact JWS, ES256. HAIP 1.0 requires the certificate as the name of the sender.
     func signed(by reader: WalletReader) throws -> String {
         let header = JSONValue.object([

@@ -23,18 +23,18 @@ package struct StatusList: Sendable {
         case jwt(UnverifiedToken)
         case cwt(COSESignature, payload: ArraySlice<UInt8>)
     }
+}
 
+package extension StatusList {
     /// Why a list cannot be used, as a sentence.
-    package struct Defect: Error, Sendable, Equatable {
+    struct Defect: Error, Sendable, Equatable {
         package let detail: String
 
         init(_ detail: String) {
             self.detail = detail
         }
     }
-}
 
-package extension StatusList {
     /// The longest list that is read, and the longest that it may be when it is decompressed, bytes.
     static let maximumLength = 2 << 20
     static let maximumDecompressed = 8 << 20

@@ -2,12 +2,14 @@
 /// about another age with the nearest one.
 package enum AgeStatement {
     private static let prefix = "age_over_"
+}
 
+package extension AgeStatement {
     /// The most statements that a wallet may present. More would narrow down the birthday.
-    package static let maximumCount = 2
+    static let maximumCount = 2
 
     /// The age of a statement; `nil` for any other element.
-    package static func age(of element: String) -> Int? {
+    static func age(of element: String) -> Int? {
         let digits = element.utf8.dropFirst(prefix.utf8.count)
         guard element.utf8.starts(with: prefix.utf8), digits.count == 2,
             digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
@@ -18,7 +20,7 @@ package enum AgeStatement {
     /// Whether the holder is at least this old; `nil` if the statements do not decide it.
     ///
     /// A person over 21 is over 18. A person who is not over 16 is not over 18 either.
-    package static func isAtLeast(_ age: Int, by statements: [(age: Int, holds: Bool)]) -> Bool? {
+    static func isAtLeast(_ age: Int, by statements: [(age: Int, holds: Bool)]) -> Bool? {
         let older = statements.contains { $0.age >= age && $0.holds }
         let younger = statements.contains { $0.age <= age && !$0.holds }
         return older == younger ? nil : older

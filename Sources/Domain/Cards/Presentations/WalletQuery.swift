@@ -2,9 +2,11 @@
 ///
 /// An age is asked of mobile documents alone. A PID (EU digital identity) has no statement about it. Only claims that
 /// every document must have are requested, because a missing one refuses the answer.
-package enum WalletQuery {
+package enum WalletQuery {}
+
+package extension WalletQuery {
     /// The credentials of which a wallet presents one.
-    package static func credentials(for wanted: Presentation.Wanted) -> [RequestedCredential] {
+    static func credentials(for wanted: Presentation.Wanted) -> [RequestedCredential] {
         switch wanted {
         case .identity: [licence(licenceClaims), personIdentification]
         case .over18, .over21: [ageVerification(wanted.rawValue), licence([wanted.rawValue])]
@@ -12,12 +14,12 @@ package enum WalletQuery {
     }
 
     /// The one document that `org-iso-mdoc` asks for. Wallets present all documents that such a request names.
-    package static func isoDocument(for wanted: Presentation.Wanted) -> RequestedCredential {
+    static func isoDocument(for wanted: Presentation.Wanted) -> RequestedCredential {
         wanted == .identity ? licence(licenceClaims) : licence([wanted.rawValue])
     }
 
     /// Whether the value of a claim is stored, or for an age what it says. Wallets show it to their holders.
-    package static func isRetained(_ claim: [String]) -> Bool { claim.last != "issue_date" }
+    static func isRetained(_ claim: [String]) -> Bool { claim.last != "issue_date" }
 
     /// A mobile driving licence (ISO/IEC 18013-5 §7).
     private static func licence(_ elements: [String]) -> RequestedCredential {
