@@ -1,9 +1,12 @@
+import Domain
+import Foundation
+
 /// Which certificates of one device renewed which.
-package struct CertificateLineage: Sendable {
+struct CertificateLineage: Sendable {
     private let certificates: [DeviceCertificate]
 }
 
-package extension CertificateLineage {
+extension CertificateLineage {
     /// - Parameter certificates: all certificates of one device.
     init(_ certificates: [DeviceCertificate]) {
         self.certificates = certificates.sorted { ($0.issuedAt, $0.serial) < ($1.issuedAt, $1.serial) }

@@ -3,6 +3,8 @@ import Encoding
 import Foundation
 import Testing
 
+@testable import Operations
+
 @Suite("How the certificates of a device follow from each other")
 struct CertificateLineageTests {
     private static let device = DeviceID(UUID())
