@@ -13,7 +13,7 @@ extension ProblemPage {
         .xContentTypeOptions: "nosniff",
     ]
 
-    /// The page for a request to the console that is not valid HTTP. Nothing else reads the console, so it is no JSON.
+    /// The page for a request to the console that is not valid HTTP. Only browsers read the console, so it is HTML.
     static func refusal(_ problem: Problem, requestID: String) -> (fields: HTTPFields, body: ByteBuffer) {
         var fields = fieldsOfText
         fields[.contentType] = htmlType

@@ -51,7 +51,7 @@ struct CertificateProfile: Sendable {
         ])
     }
 
-    /// `[3] EXPLICIT Extensions` (RFC 5280 §4.1).
+    /// The field `extensions` of a certificate, `[3] EXPLICIT Extensions` (RFC 5280 §4.1).
     private static func field(_ extensions: [[UInt8]]) -> [UInt8] {
         var serializer = DER.Serializer()
         serializer.appendConstructedNode(identifier: ASN1Identifier(tagWithNumber: 3, tagClass: .contextSpecific)) {

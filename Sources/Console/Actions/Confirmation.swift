@@ -23,9 +23,9 @@ struct Confirmation: Sendable {
 }
 
 extension Markup {
-    /// A number of rows that a store counted up to `ToldCount/most`.
-    static func told(_ found: Int, _ noun: String) -> Markup {
-        found > ToldCount.most ? "\(ToldCount.text(found)) \(noun)s" : count(found, noun)
+    /// A number of rows that a store counted up to `BoundedCount/most`.
+    static func bounded(_ found: Int, _ noun: String) -> Markup {
+        found > BoundedCount.most ? "\(BoundedCount.text(found)) \(noun)s" : count(found, noun)
     }
 
     /// A number with its noun.

@@ -77,7 +77,7 @@ extension OutboxPages {
         let form = request.form(
             to: PagePath("/outbox/retry"), [.reason], submit: "Send all dead messages again")
         let effect: Markup =
-            "\(Markup.told(count, "dead message")) that can still be sent: queued again with all tries."
+            "\(Markup.bounded(count, "dead message")) that can still be sent: queued again with all tries."
         return .page(
             Confirmation(title: "Send all dead messages again", above: above, effects: [effect], form: form).page)
     }

@@ -37,7 +37,7 @@ extension DevicePage {
         facts.add("Attested by its maker as", device.summary.attestation.rawValue)
         facts.add("Key that needs the user's presence", device.summary.hasPresenceKey ? "yes" : "no")
         facts.add("Valid certificates", device.summary.certificates)
-        facts.add("Open sessions", ToldCount.text(device.summary.sessions))
+        facts.add("Open sessions", BoundedCount.text(device.summary.sessions))
         return facts
     }
 

@@ -84,7 +84,7 @@ enum SearchPages {
         case .device:
             let typed: TypedID<Kind.Device> = try ConsoleRequest.typed(text, "device")
             let device = try await administration.readDevice(administration.resolve(typed))
-            return .device(device.summary.id, of: "open sessions: \(ToldCount.text(device.summary.sessions)).")
+            return .device(device.summary.id, of: "open sessions: \(BoundedCount.text(device.summary.sessions)).")
         case .serial:
             let found = try await administration.readCertificate(serial: text).certificate
             return .device(found.deviceID, of: "it has the certificate \(found.serial).")

@@ -65,7 +65,7 @@ extension UserActions {
         Confirmation(
             title: "End all sessions of \(user.summary.address)", above: UserPage.above(user.summary),
             effects: [
-                "\(Markup.told(user.sessions.count, "session")) on \(devices(user)) will end at once, on every node.",
+                "\(Markup.bounded(user.sessions.count, "session")) on \(devices(user)) will end at once, on every node.",
                 "The user may sign in again.",
             ],
             form: request.form(
@@ -77,7 +77,7 @@ extension UserActions {
         return Confirmation(
             title: "Challenge all sessions of \(user.summary.address)", above: UserPage.above(user.summary),
             effects: [
-                "\(Markup.told(challenged, "session")) will be challenged.",
+                "\(Markup.bounded(challenged, "session")) will be challenged.",
                 "The user must prove the identity again before the next action.",
             ],
             form: request.form(to: path(user, "challenge"), [.reason], submit: "Challenge all sessions"))
@@ -97,7 +97,7 @@ extension UserActions {
         Confirmation(
             title: "Erase \(user.summary.address)", above: UserPage.above(user.summary),
             effects: [
-                "\(Markup.told(user.sessions.count, "session")) will end at once, on every node.",
+                "\(Markup.bounded(user.sessions.count, "session")) will end at once, on every node.",
                 "The number, the data of \(cards(user)), and the user's other data will be deleted.",
                 "The user's data key will be deleted too, so copies of the store become unreadable.",
             ],

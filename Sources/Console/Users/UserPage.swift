@@ -28,7 +28,7 @@ extension UserPage {
                 <h2>Actions</h2>
                 \(Markup.list(actions))
                 <details>
-                <summary>\(Markup.told(detail.sessions.count, "open session"))</summary>
+                <summary>\(Markup.bounded(detail.sessions.count, "open session"))</summary>
                 \(sessionTable)
                 </details>
                 \(timeline.markup(role))
@@ -47,7 +47,7 @@ extension UserPage {
         facts.add("Last used", detail.lastUsedAt, none: "never")
         facts.add("Number verified", detail.phoneVerifiedAt, none: "never")
         facts.add("Identity verified", detail.identityVerifiedAt, none: "never")
-        facts.add("Devices", ToldCount.text(detail.devices))
+        facts.add("Devices", BoundedCount.text(detail.devices))
         facts.add("Permissions", timeline.permissions)
         if detail.erasedAt != nil { facts.add("Erased", detail.erasedAt) }
         return facts
@@ -91,7 +91,7 @@ extension UserPage {
     private var sessionTable: Markup {
         let shown = detail.sessions.prefix(Self.sessions)
         let rest = detail.sessions.count - shown.count
-        let isAll = detail.sessions.count <= ToldCount.most
+        let isAll = detail.sessions.count <= BoundedCount.most
         let older: Markup = isAll ? "\(rest) older" : "Older"
         let note: Markup = rest > 0 ? "\n<p>\(older) sessions are not shown.</p>" : .empty
         return "\(SessionTable(role: role, lifetimes: lifetimes, now: now).markup(Array(shown)))\(note)"

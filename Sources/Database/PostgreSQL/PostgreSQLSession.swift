@@ -7,7 +7,7 @@ package struct PostgreSQLTimeouts: Sendable {
     var connect: TimeInterval = 3
     /// The time limit for one statement (`statement_timeout`), for a free connection, and for retries after conflicts.
     var statement: TimeInterval = 10
-    /// The same for a statement of a page of the console.
+    /// The time limit for one statement of a page of the console, and for a free connection to read it by.
     var page: TimeInterval = 2
     /// The time limit for a lock of another transaction (`lock_timeout`).
     var lock: TimeInterval = 5

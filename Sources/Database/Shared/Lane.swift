@@ -15,7 +15,7 @@ package struct LaneSizes: Sendable, Equatable {
     package var writes = 8
     /// Reads and writes of ``Lane/administration`` share them.
     package var administration = 2
-    /// Pages of the console.
+    /// Only pages of the console read by them.
     package var console = 2
 
     package init() {}

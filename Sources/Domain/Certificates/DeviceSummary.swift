@@ -13,7 +13,7 @@ package struct DeviceSummary: Sendable {
     package let hasPresenceKey: Bool
     /// Its certificates that are valid now.
     package let certificates: Int
-    /// Its sessions that were not ended, including expired ones, counted up to one more than ``ToldCount/most``.
+    /// Its sessions that were not ended, including expired ones, counted up to one more than ``BoundedCount/most``.
     package let sessions: Int
 
     package init(

@@ -32,7 +32,7 @@ package extension Administration {
     }
 
     /// The number of dead messages that `retryDeadMessages(of:)` would requeue, counted up to one more than
-    /// `ToldCount/most`. Nothing is changed.
+    /// `BoundedCount/most`. Nothing is changed.
     ///
     /// - Throws: `Refusal` `not_found` for a user.
     func previewRetry(of user: String? = nil) async throws -> Int {

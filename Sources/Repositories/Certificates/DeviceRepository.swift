@@ -41,7 +41,7 @@ package extension DeviceRepository {
             (SELECT COUNT(*) FROM (
                 SELECT 1 FROM sessions
                 WHERE device_id = devices.id AND state <> 'unauthenticated' AND \(GenerationRepository.isCurrent("sessions"))
-                LIMIT \(ToldCount.most + 1)) AS open)
+                LIMIT \(BoundedCount.most + 1)) AS open)
             """))
 
     private static let newest = NewestFirst(table: "devices", key: "id", time: "created_at")

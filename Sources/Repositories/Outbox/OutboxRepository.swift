@@ -140,13 +140,13 @@ package extension OutboxRepository {
         "state = 'dead' AND expires_at > $1 AND kind IN (\(kinds))" + (user == nil ? "" : " AND user_id = $2")
     }
 
-    /// The number of dead messages that can still be sent. Counted up to one more than `ToldCount/most`.
+    /// The number of dead messages that can still be sent. Counted up to one more than `BoundedCount/most`.
     func countRetriable(of user: UserID? = nil) throws -> Int {
         let arguments: [Value] = [.time(transaction.now)] + (user.map { [.id($0)] } ?? [])
         return try transaction.value(
             """
             SELECT COUNT(*) FROM (
-                SELECT 1 FROM outbox WHERE \(Self.retriable(user)) LIMIT \(ToldCount.most + 1)
+                SELECT 1 FROM outbox WHERE \(Self.retriable(user)) LIMIT \(BoundedCount.most + 1)
             ) AS retriable
             """, arguments) ?? 0
     }

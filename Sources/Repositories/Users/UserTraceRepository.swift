@@ -101,10 +101,10 @@ package extension UserTraceRepository {
         """
     }
 
-    /// The number of devices that the user signed in on, counted up to one more than `ToldCount/most`.
+    /// The number of devices that the user signed in on, counted up to one more than `BoundedCount/most`.
     func countDevices() throws -> Int {
         try transaction.value(
-            "SELECT COUNT(*) FROM (\(Self.newestDevices(ToldCount.most + 1))) AS devices", [.id(user)]) ?? 0
+            "SELECT COUNT(*) FROM (\(Self.newestDevices(BoundedCount.most + 1))) AS devices", [.id(user)]) ?? 0
     }
 
     /// When a session of the user was last used, or a sign-in accepted; `nil` if neither is stored.

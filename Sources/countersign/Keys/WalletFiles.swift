@@ -70,7 +70,7 @@ enum WalletFiles {
         await ListReader(policy, allowingLoopback: allowsLoopback, accept: "*/*")(url)
     }
 
-    /// A file of certificates, when it ends, and who makes the next one.
+    /// A file of certificates, its end, and the source of the next one.
     typealias End = (path: String, end: Date, source: String)
 
     /// When the certificates expire, with the paths of their files.

@@ -9,10 +9,10 @@ package extension Administration {
         package let summary: UserSummary
         /// The ban that forbids the user to sign in, or else to message; `nil` if there is none.
         package let ban: Ban?
-        /// The sessions that have not ended, newest first, one more than `ToldCount/most` if there are more.
+        /// The sessions that have not ended, newest first, one more than `BoundedCount/most` if there are more.
         package let sessions: [Session]
         /// The number of devices with a sign-in that is still recorded, up to `UserTraceRepository/most` sign-ins back.
-        /// Counted up to one more than `ToldCount/most`.
+        /// Counted up to one more than `BoundedCount/most`.
         package let devices: Int
         /// The number of cards by status.
         package let cards: [CardStatus: Int]
@@ -49,7 +49,7 @@ extension Administration.UserDetail {
         let proofs = try traces.proofs()
         self.init(
             summary: summary, ban: bans.compactMap(\.self).first?.ban,
-            sessions: try SessionRepository(transaction).newestOpen(.user(user), limit: ToldCount.most + 1),
+            sessions: try SessionRepository(transaction).newestOpen(.user(user), limit: BoundedCount.most + 1),
             devices: try traces.countDevices(), cards: try traces.cards(),
             phoneVerifiedAt: proofs?.phone, identityVerifiedAt: proofs?.identity, suspended: proofs?.suspended,
             lastUsedAt: try traces.lastUse(), erasedAt: try traces.erasedAt())

@@ -39,7 +39,7 @@ package extension Administration {
         onlyCounted: (accepted: Int, refused: Int)
     )
 
-    /// The largest number of permissions on a side that a history counts.
+    /// The number of permissions that a history counts at most, on each side.
     static var mostPermissions: Int { HistoryRows.permissionsCounted }
 
     /// A page of what happened to a user: sign-ins, sessions, certificates of the devices, proofs of numbers, cards,

@@ -59,10 +59,10 @@ struct OutboxCommand: AsyncParsableCommand {
                     previewNote(dryRun, "this message would be requeued"))
             }
             let count = try await administration.previewRetry(of: user)
-            if !dryRun, !yes, count > 1 { try Confirmation.ask("requeue \(ToldCount.text(count)) messages") }
+            if !dryRun, !yes, count > 1 { try Confirmation.ask("requeue \(BoundedCount.text(count)) messages") }
             let retried = try await dryRun ? count : administration.retryDeadMessages(of: user)
             return Report(
-                "\(dryRun ? ToldCount.text(retried) : "\(retried)") messages \(dryRun ? "would be" : "are") requeued.",
+                "\(dryRun ? BoundedCount.text(retried) : "\(retried)") messages \(dryRun ? "would be" : "are") requeued.",
                 json: [.json("retried", retried), .json("dry_run", dryRun)]
             ).noting(previewNote(dryRun))
         }
