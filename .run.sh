@@ -79,7 +79,8 @@ ready "${pids[0]}" "$state/serve.out" "$state/serve.log"
 pids+=($!)
 ready "${pids[1]}" "$state/provider.out" "$state/provider.log"
 
-cs tour --public "https://$public" --client "https://$client" --provider "http://$provider" --texts "$state/texts.jsonl"
+cs tour --public "https://$public" --client "https://$client" --provider "http://$provider" --texts "$state/texts.jsonl" \
+    --console "https://$console" --administrator "$state/admin.json"
 countersign=$(realpath --relative-to=. "$bin")/countersign
 cat <<EOF
 

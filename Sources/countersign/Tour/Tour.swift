@@ -11,6 +11,8 @@ struct Tour: Sendable {
     let texts: String
     /// The operator's challenge of a session, as on the command line.
     let challenge: @Sendable (UUID) async throws -> Void
+    /// The console in which an administrator challenges the sessions of the user. If it is `nil`, ``challenge`` does it.
+    let console: TourConsole?
     let ban: @Sendable (UUID) async throws -> Void
     let lift: @Sendable (UUID) async throws -> Void
     /// `nil` if the keys have no invented issuer of credentials.
@@ -45,8 +47,13 @@ struct Tour: Sendable {
         try await meet(person, TourPerson(self, directory: place.appending(path: "second")))
 
         try await hear(of: person)
-        try await challenge(session.id)
-        script.show("An operator challenges the session", "countersign session challenge", "done")
+        if let console {
+            let status = try await console.challenge(session.userID)
+            script.show("An administrator challenges the user's sessions", "a form of the console", status)
+        } else {
+            try await challenge(session.id)
+            script.show("An operator challenges the session", "countersign session challenge", "done")
+        }
         try await Task.sleep(for: .milliseconds(500))
         script.expect(
             "The same action is refused, with a fresh nonce", "The user proves the identity again: renewed",

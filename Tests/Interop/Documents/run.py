@@ -106,7 +106,7 @@ def walk(run, number):
     run.wait_for("The service is up")
     public, _, ops, provider, console = run.ports
     text = run.text()
-    for words in ("assurance: barcode", "Both may talk", "state: BANNED", "The token is no longer valid",
+    for words in ("assurance: barcode", "Both may talk", "state: BANNED", "a form of the console", "The token is no longer valid",
                   f"https://127.0.0.1:{public},", f"http://127.0.0.1:{provider}."):
         expect(words in text, f"{words!r} is not in {text}")
     # It stays up after the tour.

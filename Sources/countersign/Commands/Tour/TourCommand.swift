@@ -14,16 +14,31 @@ struct TourCommand: InstallationCommand {
     @Option(help: "The sample provider.") var provider = "http://127.0.0.1:8450"
     @Option(help: "The file of the service's file sender; by default texts.jsonl beside the store.")
     var texts: String?
+    @Option(help: "The listener of the console, for an administrator's step; also needs --administrator.")
+    var console: String?
+    @Option(help: "A file with what `admin add --json` printed; also needs --console.") var administrator: String?
     @Option(help: "The authority's certificate; by default ca.pem in the directory of the keys.") var ca: String?
+
+    func validate() throws {
+        guard (console == nil) == (administrator == nil) else {
+            throw ValidationError("Give both --console and --administrator, or neither.")
+        }
+    }
 
     func report(on installation: Installation) async throws -> Report {
         let settings = installation.settings
+        let authority = ca ?? "\(settings.keys)/ca.pem"
+        var opened: TourConsole?
+        if let console, let administrator {
+            opened = try TourConsole(url: console, administrator: administrator, authority: authority)
+        }
         let tour = Tour(
-            publicURL: publicURL, clientURL: clientURL, provider: provider, authority: ca ?? "\(settings.keys)/ca.pem",
+            publicURL: publicURL, clientURL: clientURL, provider: provider, authority: authority,
             texts: texts ?? settings.texts,
             challenge: { id in
                 try await installation.admin { try await $0.administration.challengeSession(SessionID(id)) }
             },
+            console: opened,
             ban: { user in
                 guard let reason = Ban.Reason(rawValue: "tour") else { return }
                 let order = try BanOrder(
