@@ -1,3 +1,4 @@
+import CoreFoundation
 import Foundation
 
 /// What the kernel says of a process (proc(5)).
