@@ -3,8 +3,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What the pages of problems have in common.
-extension ProblemPage {
+/// A page of text for people. It loads nothing and runs nothing.
+enum HTMLPage {
     private static let htmlType = "text/html; charset=utf-8"
 
     /// A page is only text: nothing is loaded, executed, sent or framed.
@@ -52,8 +52,10 @@ extension ProblemPage {
         <title>\(title)</title>
         </head>
         <body>
+        <main>
         <h1>\(title)</h1>
         \(body)
+        </main>
         </body>
         </html>
 

@@ -114,7 +114,7 @@ struct ListenerFace: Sendable {
         let problem = Problem(defect)
         var (fields, body) =
             name == .console
-            ? ProblemPage.refusal(problem, requestID: id) : problem.document(requestID: id, from: self)
+            ? HTMLPage.refusal(problem, requestID: id) : problem.document(requestID: id, from: self)
         fields.append(.requestID(id))
         fields[.connection] = "close"
         fields[.date] = Self.date(Date())

@@ -8,8 +8,8 @@ struct ProblemIndex {
     let face: ListenerFace
 
     func response(to fields: HTTPFields) -> Response {
-        ProblemPage.response(
-            html: { ProblemPage.document(title: "Problems", body: html) }, json: { json }, to: fields)
+        HTMLPage.response(
+            html: { HTMLPage.document(title: "Problems", body: html) }, json: { json }, to: fields)
     }
 
     private var json: JSONValue {
@@ -28,14 +28,14 @@ struct ProblemIndex {
     private var html: String {
         let items = ProblemKind.all.map { kind in
             let reasons = kind.reasons.map { link(kind, $0.reason) }.joined(separator: ", ")
-            return "<li>\(link(kind)) (\(kind.status.code)): \(ProblemPage.marked(kind.cause))"
+            return "<li>\(link(kind)) (\(kind.status.code)): \(HTMLPage.marked(kind.cause))"
                 + (reasons.isEmpty ? "" : "<br>\(reasons)") + "</li>"
         }
         return "<ul>\n\(items.joined(separator: "\n"))\n</ul>"
     }
 
     private func link(_ kind: ProblemKind, _ reason: Refusal.Reason? = nil) -> String {
-        let place = ProblemPage.escaped(face.problemType(kind.code, reason))
-        return "<a href=\"\(place)\">\(ProblemPage.escaped(reason?.rawValue ?? kind.code))</a>"
+        let place = HTMLPage.escaped(face.problemType(kind.code, reason))
+        return "<a href=\"\(place)\">\(HTMLPage.escaped(reason?.rawValue ?? kind.code))</a>"
     }
 }

@@ -9,7 +9,7 @@ struct ProblemPage {
     let face: ListenerFace
 
     func response(to fields: HTTPFields) -> Response {
-        Self.response(html: { Self.document(title: Self.escaped(kind.code), body: html) }, json: { json }, to: fields)
+        HTMLPage.response(html: { HTMLPage.document(title: HTMLPage.escaped(kind.code), body: html) }, json: { json }, to: fields)
     }
 
     private var json: JSONValue {
@@ -36,26 +36,26 @@ struct ProblemPage {
 
     private var html: String {
         """
-        <p>\(kind.status.code) \(Self.escaped(kind.status.reasonPhrase))</p>
+        <p>\(kind.status.code) \(HTMLPage.escaped(kind.status.reasonPhrase))</p>
         <h2>Cause</h2>
-        <p>\(Self.marked(kind.cause))</p>
+        <p>\(HTMLPage.marked(kind.cause))</p>
         <h2>Remedy</h2>
-        <p>\(Self.marked(kind.mend))</p>
+        <p>\(HTMLPage.marked(kind.mend))</p>
         <h2>Example</h2>
-        <pre>\(Self.escaped(Self.lines(example)))</pre>
+        <pre>\(HTMLPage.escaped(Self.lines(example)))</pre>
         \(kind.reasons.isEmpty ? "" : "<h2>Reasons</h2>")
         \(kind.reasons.map(Self.section).joined(separator: "\n"))
-        <p><a href="\(Self.escaped(face.problemIndex))">All problems</a></p>
+        <p><a href="\(HTMLPage.escaped(face.problemIndex))">All problems</a></p>
         """
     }
 
     private static func section(_ row: ProblemReason) -> String {
-        let reason = escaped(row.reason.rawValue)
+        let reason = HTMLPage.escaped(row.reason.rawValue)
         return """
             <h3 id="\(reason)">\(reason)</h3>
-            <p>Cause: \(marked(row.cause))</p>
-            <p>Remedy: \(marked(row.mend))</p>
-            <pre>\(escaped(row.example))</pre>
+            <p>Cause: \(HTMLPage.marked(row.cause))</p>
+            <p>Remedy: \(HTMLPage.marked(row.mend))</p>
+            <pre>\(HTMLPage.escaped(row.example))</pre>
             """
     }
 

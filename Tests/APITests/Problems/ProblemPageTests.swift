@@ -136,20 +136,20 @@ struct ProblemPageTests {
         for (accept, isHTML) in cases {
             var fields = HTTPFields()
             fields[.accept] = accept
-            #expect(ProblemPage.wantsHTML(fields) == isHTML, "\(accept ?? "none")")
+            #expect(HTMLPage.wantsHTML(fields) == isHTML, "\(accept ?? "none")")
         }
     }
 
     @Test("escapes whatever HTML would read")
     func escaping() {
-        #expect(ProblemPage.escaped("<a href=\"x\">'&") == "&lt;a href=&quot;x&quot;&gt;&#39;&amp;")
-        #expect(ProblemPage.marked("a `<b>` & c") == "a <code>&lt;b&gt;</code> &amp; c")
+        #expect(HTMLPage.escaped("<a href=\"x\">'&") == "&lt;a href=&quot;x&quot;&gt;&#39;&amp;")
+        #expect(HTMLPage.marked("a `<b>` & c") == "a <code>&lt;b&gt;</code> &amp; c")
         // A mark that joins a sign makes one character with it in Swift, and two for a browser.
         for sign in ["<", "&", "\"", "'", ">"] {
             #expect(
-                !ProblemPage.escaped(sign + "\u{301}").unicodeScalars.contains(sign.unicodeScalars.first ?? "x")
+                !HTMLPage.escaped(sign + "\u{301}").unicodeScalars.contains(sign.unicodeScalars.first ?? "x")
                     || sign == "&")
         }
-        #expect(ProblemPage.escaped("<\u{301}&\u{301}") == "&lt;\u{301}&amp;\u{301}")
+        #expect(HTMLPage.escaped("<\u{301}&\u{301}") == "&lt;\u{301}&amp;\u{301}")
     }
 }

@@ -138,7 +138,7 @@ def refused_somehow(answer):
 def lives(text, seconds, asked):
     """Fails unless a time is so many seconds after the service answered, which was after the test asked. It may be rounded."""
     least, most = (instant + datetime.timedelta(seconds=seconds) for instant in (asked, now()))
-    slack = datetime.timedelta(seconds=1)
+    slack = datetime.timedelta(milliseconds=1000)
     expect(least - slack <= moment(text) <= most + slack, f"{text} is not {seconds} s after {asked} to {now()}")
 
 
