@@ -42,6 +42,7 @@ struct TextFormTests {
             ("-----BEGIN A\nAAAA\n-----END A-----", .notOne), ("-----END A-----\n-----BEGIN A-----\nAAAA", .notOne),
             ("-----BEGIN A-----\n-----END A-----", .notOne), ("-----BEGIN A-----AA\u{301}AA-----END A-----", .notOne),
             ("AAAA", .absent), ("EC PRIVATE KEY-----\u{301}", .privateKey),
+            ("-----BEGIN A\u{301}-----\nAAAA\n-----END A\u{301}-----", .notOne),
             (String(repeating: "-", count: PEM.maximumLength + 1), .tooLong),
         ] as [(String, PEM.Defect)])
     func brokenPEM(text: String, defect: PEM.Defect) {

@@ -9,7 +9,8 @@ struct ProblemPage {
     let face: ListenerFace
 
     func response(to fields: HTTPFields) -> Response {
-        HTMLPage.response(html: { HTMLPage.document(title: HTMLPage.escaped(kind.code), body: html) }, json: { json }, to: fields)
+        HTMLPage.response(
+            html: { HTMLPage.document(title: HTMLPage.escaped(kind.code), body: html) }, json: { json }, to: fields)
     }
 
     private var json: JSONValue {

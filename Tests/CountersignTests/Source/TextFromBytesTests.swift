@@ -33,6 +33,7 @@ struct TextFromBytesTests {
         "Encoding/InternetDateTime.swift": .plain,
         "Encoding/JSONOutline.swift": .short,
         "Encoding/JSONText.swift": .plain,
+        "Encoding/Keys/PEM.swift": .plain,
         "Encoding/StrictJSON.swift": .checked,
         "Encoding/Web/FormFields.swift": .checked,
         "Encoding/Web/IPAddress.swift": .plain,

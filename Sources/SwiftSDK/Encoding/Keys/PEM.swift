@@ -29,7 +29,10 @@ public struct PEM: Sendable, Equatable {
         guard begins.count == 1, Self.places(of: "-----END ", in: text[...]).count == 1,
             let dashes = Self.places(of: "-----", in: rest).first
         else { throw .notOne }
-        let label = String(decoding: rest[..<dashes.lowerBound], as: UTF8.self)
+        let letters = rest[..<dashes.lowerBound]
+        // A label is printable ASCII (RFC 7468 §3), so it is compared without cost.
+        guard letters.allSatisfy({ (0x20...0x7E).contains($0) }) else { throw .notOne }
+        let label = String(decoding: letters, as: UTF8.self)
         guard let end = Self.places(of: "-----END \(label)-----", in: rest).first,
             dashes.upperBound <= end.lowerBound
         else { throw .notOne }
