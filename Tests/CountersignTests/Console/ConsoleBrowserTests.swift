@@ -35,7 +35,11 @@ struct ConsoleBrowserTests {
     }
 
     @Test("shows each page to the roles that have it, and no text becomes an element: WCAG, HTML, keyboard and widths")
-    func pages() async throws { try await Self.walk([]) }
+    func pages() async throws {
+        // The pictures of `Console.md` are made so, in a directory that is there.
+        let pictures = ProcessInfo.processInfo.environment["COUNTERSIGN_PICTURES"].map { ["--pictures", $0] }
+        try await Self.walk(pictures ?? [])
+    }
 
     @Test("shows every page as every role, in light and dark")
     func whole() async throws { try await Self.walk(["--whole"]) }
