@@ -38,7 +38,7 @@ package extension MessageStream {
         case conversation
         /// Open to all users of the provider; it has no members.
         case forum
-        /// Lets two users' devices connect to each other for a call: an offer and an answer. See ``CallTurn``.
+        /// Lets two users' devices connect to each other for a call: an offer and an answer. See `CallTurn`, of Operations.
         case call
 
         /// Whether it is between two users with an approved ``MessagingPermission``.

@@ -11,7 +11,7 @@ package struct Administration: Sendable {
     /// The administrator whose role limits the operations. `nil` for an account of the operating system that belongs to
     /// no administrator: it has keys and store, and so all rights.
     let administrator: Administrator?
-    /// The queue of its reads: ``Lane/console`` for pages, which give up a slow statement.
+    /// The queue of its reads: `Lane/console` for pages, which give up a slow statement.
     let lane: Lane
     /// Above this number of users an act needs a second administrator; 0 for never (`four_eyes_over`).
     let fourEyesOver: Int
