@@ -7,7 +7,7 @@ struct WalletLists {
     let quick: Bool
     let report: Report
 
-    private static let serials = 100_000
+    private static let serials = 50_000
 
     func run() throws {
         report.section("A look-up in a list of issuers or of revoked certificates", ["what", "entries", "ns", "aim"])
