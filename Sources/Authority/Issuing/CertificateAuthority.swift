@@ -161,16 +161,8 @@ package extension CertificateAuthority {
             coder.serializeRawBytes(subjectPublicKeyInfo)
             coder.serializeRawBytes(extensions)
         }
-        let toBeSigned = document.serializedBytes
-        let signature = try signingKey.sign(toBeSigned)
-        var signed = DER.Serializer()
-        try signed.appendConstructedNode(identifier: .sequence) { coder in
-            coder.serializeRawBytes(toBeSigned)
-            coder.serializeRawBytes(signingKey.algorithmIdentifier)
-            try coder.serialize(ASN1BitString(bytes: signature[...]))
-        }
-        return IssuedCertificate(
-            signed.serializedBytes, serial: number, notBefore: period.from.date, notAfter: period.to.date,
+        return try IssuedCertificate(
+            signingKey.signed(document), serial: number, notBefore: period.from.date, notAfter: period.to.date,
             keyHash: keyHash)
     }
 

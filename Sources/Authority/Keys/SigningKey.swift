@@ -97,3 +97,18 @@ package extension SigningKey {
     /// A mirror without children, so that `dump` shows no key.
     var customMirror: Mirror { Mirror(self, children: [:]) }
 }
+
+extension SigningKey {
+    /// A signed structure as X.509 has it: what is signed, the algorithm, and the signature (RFC 5280 §4.1 and §5.1).
+    func signed(_ document: DER.Serializer) throws -> [UInt8] {
+        let toBeSigned = document.serializedBytes
+        let signature = try sign(toBeSigned)
+        var signed = DER.Serializer()
+        try signed.appendConstructedNode(identifier: .sequence) { coder in
+            coder.serializeRawBytes(toBeSigned)
+            coder.serializeRawBytes(algorithmIdentifier)
+            try coder.serialize(ASN1BitString(bytes: signature[...]))
+        }
+        return signed.serializedBytes
+    }
+}

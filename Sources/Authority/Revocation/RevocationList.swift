@@ -74,16 +74,8 @@ package extension CertificateAuthority {
                 try coder.serializeSequenceOf(try revocationListExtensions(number: number))
             }
         }
-        let toBeSigned = list.serializedBytes
-        let signature = try signingKey.sign(toBeSigned)
-        var signed = DER.Serializer()
-        try signed.appendConstructedNode(identifier: .sequence) { coder in
-            coder.serializeRawBytes(toBeSigned)
-            coder.serializeRawBytes(signingKey.algorithmIdentifier)
-            try coder.serialize(ASN1BitString(bytes: signature[...]))
-        }
-        return RevocationList(
-            der: signed.serializedBytes, number: number, thisUpdate: CertificateTime(thisUpdate).date,
+        return try RevocationList(
+            der: signingKey.signed(list), number: number, thisUpdate: CertificateTime(thisUpdate).date,
             nextUpdate: CertificateTime(nextUpdate).date)
     }
 
