@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sqlite3
+import time
 import urllib.parse
 import uuid
 from pathlib import Path
@@ -139,8 +140,8 @@ class ConsoleStore:
     # Texts
 
     def add_rows(self, store):
-        """Rows that come from receivers which fail, and from attested devices."""
-        provider, now = self.provider.provider_id, 1_700_000_000_000
+        """Rows that come from receivers which fail, and from attested devices. They are new: maintenance deletes old ones."""
+        provider, now = self.provider.provider_id, time.time_ns() // 1_000_000
         for number in range(2):
             store.execute(
                 "INSERT INTO event_streams (id, provider_id, push_url, approved_url, description, algorithm, subject_form,"
