@@ -22,8 +22,14 @@ struct IssuerTrustTests {
     private func refusal(
         _ chain: [[UInt8]], for use: IssuerTrust.Use = use, now: Date? = nil
     ) -> PresentationDefect.Reason? {
+        Self.refusal(chain, for: use, now: now ?? issuer.now, by: trust)
+    }
+
+    private static func refusal(
+        _ chain: [[UInt8]], for use: IssuerTrust.Use, now: Date, by trust: IssuerTrust
+    ) -> PresentationDefect.Reason? {
         do throws(PresentationDefect) {
-            _ = try trust.signer(of: chain, for: use, now: now ?? issuer.now)
+            _ = try trust.signer(of: chain, for: use, now: now)
         } catch { return error.reason }
         return nil
     }
@@ -120,5 +126,42 @@ struct IssuerTrustTests {
         #expect(throws: AuthorityError.malformedCertificate) { try IssuerTrust.Anchor([0x30, 0], types: nil) }
         let anchor = try IssuerTrust.Anchor(issuer.certified(WalletIssuer.authority()), types: nil)
         #expect(anchor.thumbprint.count == 32)
+    }
+
+    @Test("in a signer seen before depends on the time and the use all the same")
+    func known() throws {
+        let now = issuer.now
+        let plain = try issuer.certified(until: now + 86_400, WalletIssuer.signer(purposes: []))
+        let use = IssuerTrust.Use.selectiveDisclosure(type: "urn:eudi:pid:1")
+        let first = try trust.signer(of: [plain], for: use, now: now)
+        #expect(try trust.signer(of: [plain], for: use, now: now) == first)
+        #expect(refusal([plain], for: use, now: now + 2 * 86_400) == .issuerCertificate)
+        #expect(refusal([plain], for: use, now: now - 20_000 * 86_400) == .issuerCertificate)
+        #expect(refusal([plain]) == .issuerCertificate)
+        #expect(refusal([plain], for: .selectiveDisclosure(type: "other")) == .unknownIssuer)
+        var changed = plain
+        changed[changed.count - 1] ^= 1
+        #expect(refusal([changed], for: use) == .issuerCertificate)
+        // Trust in another set of issuers begins with no signer.
+        #expect(Self.refusal([plain], for: use, now: now, by: IssuerTrust([])) == .unknownIssuer)
+    }
+
+    @Test("keeps a bounded number of signers")
+    func bound() throws {
+        let signers = KnownSigners()
+        let signer = try issuer.signer()
+        func key(_ number: Int) -> KnownSigners.Key {
+            KnownSigners.Key(certificate: [UInt8(number >> 8), UInt8(number & 0xFF)], use: Self.use)
+        }
+        func count() -> Int {
+            (0..<1000).count { signers.find(key($0), now: issuer.now) != nil }
+        }
+        for number in 0..<KnownSigners.maximumCount {
+            signers.keep(signer, as: key(number), validity: issuer.now...issuer.now)
+        }
+        #expect(count() == KnownSigners.maximumCount)
+        #expect(signers.find(key(0), now: issuer.now + 1) == nil)
+        signers.keep(signer, as: key(999), validity: issuer.now...issuer.now)
+        #expect(count() == 1)
     }
 }

@@ -11,8 +11,10 @@ import X509
 /// those of RFC 5280 §6.1.3 and §6.1.5 for a path of one, as in ``ClientChain``.
 package struct IssuerTrust: Sendable {
     private let anchors: [Anchor]
-    /// A list may have many issuers, and any caller may name one that it does not have.
-    private let named: [DistinguishedName: [Anchor]]
+    /// The issuers by the hashes of their names. A list may have many issuers, and any caller may name one that it does not
+    /// have: a dictionary of names would compare that name with several others, which takes a microsecond each.
+    private let named: [Int: [Anchor]]
+    private let known = KnownSigners()
 }
 
 package extension IssuerTrust.Anchor {
@@ -52,17 +54,19 @@ package extension IssuerTrust {
 
     init(_ anchors: [Anchor]) {
         self.anchors = anchors
-        named = Dictionary(grouping: anchors) { $0.certificate.subject }
+        named = Dictionary(grouping: anchors) { $0.certificate.subject.hashValue }
     }
 
     /// Trusts further issuers, such as those of a list.
     func adding(_ more: [Anchor]) -> IssuerTrust { IssuerTrust(anchors + more) }
 
     /// The authorities of a name. Several have one while an issuer changes its key.
-    func anchors(named name: DistinguishedName) -> [Anchor] { named[name] ?? [] }
+    func anchors(named name: DistinguishedName) -> [Anchor] {
+        named[name.hashValue, default: []].filter { $0.certificate.subject == name }
+    }
 
     /// What the signer of a certificate must be.
-    enum Use: Sendable, Equatable {
+    enum Use: Sendable, Hashable {
         /// The signer of mobile documents of this type (Annex B.1.4).
         case mobileDocument(type: String)
         /// The signer of SD-JWT VCs with this `vct`.
@@ -86,9 +90,23 @@ package extension IssuerTrust {
         guard let bytes = chain.first else {
             throw PresentationDefect(.unknownIssuer, "The issuer's signature has no certificate (x5chain or x5c).")
         }
-        guard bytes.count <= IssuerProfile.maximumLength, let leaf = try? Certificate(strictDER: bytes),
-            leaf.version == .v3
-        else { throw Self.refused("It is not X.509 version 3 in DER, or its key is of an unsupported kind.") }
+        guard bytes.count <= IssuerProfile.maximumLength else {
+            throw Self.refused("It is longer than \(IssuerProfile.maximumLength) bytes.")
+        }
+        let key = KnownSigners.Key(certificate: bytes, use: use)
+        if let signer = known.find(key, now: now) { return signer }
+        let (signer, validity) = try verifiedSigner(bytes, for: use, now: now)
+        known.keep(signer, as: key, validity: validity)
+        return signer
+    }
+
+    /// Verifies the certificate of a signer.
+    private func verifiedSigner(
+        _ bytes: [UInt8], for use: Use, now: Date
+    ) throws(PresentationDefect) -> (signer: CredentialSigner, validity: ClosedRange<Date>) {
+        guard let leaf = try? Certificate(strictDER: bytes), leaf.version == .v3 else {
+            throw Self.refused("It is not X.509 version 3 in DER, or its key is of an unsupported kind.")
+        }
         let named = anchors(named: leaf.issuer)
         guard !named.isEmpty else {
             throw PresentationDefect(.unknownIssuer, "The issuer of the signer's certificate is not trusted.")
@@ -102,17 +120,16 @@ package extension IssuerTrust {
                 $0.certificate.publicKey.isValidSignature(leaf.signature, for: leaf)
             })
         else { throw Self.refused("Its signature does not verify with the trusted issuer's key.") }
-        for certificate in [leaf, anchor.certificate] {
-            guard now >= certificate.notValidBefore, now <= certificate.notValidAfter else {
-                throw Self.refused("It or its issuer's certificate is not valid now.")
-            }
-        }
+        let begin = max(leaf.notValidBefore, anchor.certificate.notValidBefore)
+        let end = min(leaf.notValidAfter, anchor.certificate.notValidAfter)
+        guard begin <= now, now <= end else { throw Self.refused("It or its issuer's certificate is not valid now.") }
         try IssuerProfile.checkSigner(leaf, for: use)
-        return CredentialSigner(
+        let signer = CredentialSigner(
             key: try IssuerProfile.key(of: leaf),
             country: IssuerProfile.name(.RDNAttributeType.countryName, in: leaf.subject),
             jurisdiction: IssuerProfile.name(.RDNAttributeType.stateOrProvinceName, in: leaf.subject),
             notBefore: leaf.notValidBefore, notAfter: leaf.notValidAfter, root: anchor.thumbprint)
+        return (signer, begin...end)
     }
 
     static func refused(_ detail: String) -> PresentationDefect {
