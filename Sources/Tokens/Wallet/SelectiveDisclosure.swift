@@ -14,6 +14,8 @@ package struct SelectiveDisclosure: Sendable, Confidential {
     let disclosed: [[String]]
     /// The proof of the holder's device; `nil` if there is none.
     let keyBinding: UnverifiedToken?
+    /// The key to which the credential was issued (`cnf`, RFC 7800); `nil` if there is none on P-256.
+    let holderKey: VerificationKey?
     /// The digest of everything that the key binding is made for, up to and with the last tilde (§4.3.1).
     let digest: String
 }
@@ -38,6 +40,7 @@ package extension SelectiveDisclosure {
         digest = Digest256.of(String(text.dropLast(last.count))).base64URL
         certificates = try token.header.certificates()
         let payload = token.payload
+        holderKey = Self.holderKey(in: payload)
         let members = payload.names.compactMap { name in payload[name].map { JSONMember(name: name, value: $0) } }
         do throws(PresentationDefect) {
             var disclosures = try Disclosures(Array(parts.dropFirst().dropLast()))
@@ -61,9 +64,8 @@ package extension SelectiveDisclosure {
 }
 
 extension SelectiveDisclosure {
-    /// The key to which the credential was issued (`cnf`, RFC 7800); `nil` if there is none on P-256.
-    var holderKey: VerificationKey? {
-        guard let jwk = token.payload["cnf"]?["jwk"], let numbers = try? JSONWebKey.numbers(of: jwk),
+    private static func holderKey(in payload: JSONOutline) -> VerificationKey? {
+        guard let jwk = payload["cnf"]?["jwk"], let numbers = try? JSONWebKey.numbers(of: jwk),
             let key = try? PublicKey(numbers)
         else { return nil }
         return try? VerificationKey(key, algorithm: .es256)
