@@ -136,6 +136,7 @@ struct DeadlineRuleTests {
         let scripts = try Self.files("Tests/Interop", ["py"]).filter { $0.value.contains("INSERT INTO") }
         #expect(scripts.count > 3)
         let fixed = scripts.filter { $0.value.contains(/\b1_?[5-9]\d\d_?\d{3}_?\d{3}(_?\d{3})?\b/) }
-        #expect(fixed.keys.sorted() == [])
+        // No task deletes the entries of the audit log.
+        #expect(fixed.keys.sorted() == ["Audit/audit.py"])
     }
 }
