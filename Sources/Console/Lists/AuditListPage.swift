@@ -34,7 +34,7 @@ extension AuditListPage {
                 """)
     }
 
-    /// A page of a search without an index reads a part of the log only.
+    /// A page of a search by several conditions reads a part of the log only.
     private var empty: Markup {
         found.entries.isEmpty && found.next != nil
             ? "<p>None of the entries that were searched passes. The next page searches older ones.</p>" : .empty

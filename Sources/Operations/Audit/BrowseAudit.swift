@@ -9,7 +9,7 @@ package extension Administration {
     /// none. A page may have few entries although older ones pass the filter.
     typealias AuditPage = (entries: [ReadAudit.Entry], next: Int64?)
 
-    /// The number of entries that one page reads to find those that pass a filter without an index.
+    /// The number of entries that one page reads to find those that pass several conditions, of which one has an index.
     private static let scanned = 2000
 
     /// A page of the audit log in one statement for chained entries and one for others, however long the log is.

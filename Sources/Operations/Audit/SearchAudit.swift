@@ -58,12 +58,13 @@ package extension ReadAudit {
         }
 
         /// Whether entries that an index finds may not pass.
-        var needsScan: Bool { actor != nil || (subjects != nil && event != nil) }
+        var needsScan: Bool { [subjects != nil, actor != nil, event != nil].count { $0 } > 1 }
 
         /// The keys to search by, for which the log has indexes; empty if the filter has only a time.
         var keys: [AuditChainRepository.Key] {
-            guard let subjects else { return event.map { [.event($0)] } ?? [] }
-            return subjects.map { .subject($0) }
+            if let subjects { return subjects.map { .subject($0) } }
+            if let actor { return [.actor(actor)] }
+            return event.map { [.event($0)] } ?? []
         }
     }
 

@@ -131,6 +131,7 @@ package extension AuditChainRepository {
     /// The keys by which entries are found. Each has an index.
     enum Key: Sendable, Equatable {
         case subject(String)
+        case actor(String)
         case event(String)
     }
 
@@ -144,6 +145,7 @@ package extension AuditChainRepository {
         let (column, text) =
             switch key {
             case .subject(let text): ("subject", text)
+            case .actor(let text): ("actor", text)
             case .event(let text): ("event", text)
             }
         return try transaction.query(

@@ -60,6 +60,7 @@ extension Schema {
         "CREATE UNIQUE INDEX audit_entries_by_sequence ON audit_entries (sequence) WHERE sequence IS NOT NULL",
         "CREATE INDEX audit_entries_by_event ON audit_entries (event, sequence) WHERE sequence IS NOT NULL",
         "CREATE INDEX audit_entries_by_subject ON audit_entries (subject, sequence) WHERE sequence IS NOT NULL",
+        "CREATE INDEX audit_entries_by_actor ON audit_entries (actor, sequence) WHERE sequence IS NOT NULL",
         """
         CREATE TABLE audit_head (
             id INTEGER NOT NULL PRIMARY KEY,

@@ -80,6 +80,10 @@ struct StatementPlanTests {
                     { _ = try AuditChainRepository($0).links(of: .event("x"), before: 9, limit: 5) }
                 ),
                 (
+                    "audit_entries_by_actor",
+                    { _ = try AuditChainRepository($0).links(of: .actor("x"), before: 9, limit: 5) }
+                ),
+                (
                     "audit_entries_by_subject",
                     { _ = try AuditChainRepository($0).links(of: .subject("x"), before: 9, limit: 5) }
                 ),
