@@ -47,8 +47,8 @@ struct ConsolePages {
         let port = try ConsoleVisitor.port(of: node)
         let samples = try await rows.samples(Self.administrators * Self.each)
         try await measurePages(rows, samples, visitors, port)
-        try await measureSignIns(device, provider, node) { [group, visitors] in
-            try await Self.page(samples, visitors, port, group)
+        try await measureSignIns(device, provider, node) { [group, visitors] pause in
+            try await Self.page(samples, visitors, pausing: pause, port, group)
         }
         _ = node.stop()
     }
@@ -108,7 +108,8 @@ struct ConsolePages {
 
     /// The pages that administrators look through without a limit, by the person.
     private static func page(
-        _ samples: [ConsoleRows.Sample], _ visitors: [ConsoleVisitor], _ port: Int, _ group: MultiThreadedEventLoopGroup
+        _ samples: [ConsoleRows.Sample], _ visitors: [ConsoleVisitor], pausing pause: Duration, _ port: Int,
+        _ group: MultiThreadedEventLoopGroup
     ) async throws -> Int {
         let paths = [
             "/review", "/bans", "/outbox?state=dead", "/audit", "/providers", "/audit?actor=nobody", "/",
@@ -116,7 +117,10 @@ struct ConsolePages {
         ]
         return try await withThrowingTaskGroup(of: Int.self) { tasks in
             for visitor in visitors {
-                tasks.addTask { try await visitor.ask(paths, port: port, on: group.next()).count { $0.status != 200 } }
+                tasks.addTask {
+                    try await visitor.ask(paths, pausing: pause, port: port, on: group.next())
+                        .count { $0.status != 200 }
+                }
             }
             return try await tasks.reduce(0, +)
         }
@@ -127,10 +131,13 @@ struct ConsolePages {
         let hasCome = Atomic(false)
     }
 
+    /// Sign-ins beside nothing, beside administrators who look at each page for a second, and beside such as ask for the
+    /// next page at once, which is as fast as scripts are.
+    ///
     /// - Parameter paging: all administrators look through some pages once; how many were not shown.
     private func measureSignIns(
         _ device: LoadDevice, _ provider: BenchmarkProvider, _ node: RunningService,
-        beside paging: @escaping @Sendable () async throws -> Int
+        beside paging: @escaping @Sendable (_ pause: Duration) async throws -> Int
     ) async throws {
         report.section(
             "Sign-ins of known users on four connections, without and with \(Self.administrators) administrators who page",
@@ -139,12 +146,15 @@ struct ConsolePages {
             [device], count: 4, port: Fleet.port(node.clientURL), group: group)
         // The users are made first.
         _ = try await signIns(1, fleet, provider)
-        for isPaging in [false, true, false, true] {
+        let kinds: [(name: String, pause: Duration?)] = [
+            ("nothing", nil), ("a page each second", .seconds(1)), ("pages without a pause", .zero),
+        ]
+        for kind in kinds + kinds {
             let end = End()
             let load = Task {
                 var (rounds, missing) = (0, 0)
-                while isPaging, !end.hasCome.load(ordering: .relaxed) {
-                    missing += try await paging()
+                while let pause = kind.pause, !end.hasCome.load(ordering: .relaxed) {
+                    missing += try await paging(pause)
                     rounds += 1
                 }
                 return (rounds, missing)
@@ -152,12 +162,12 @@ struct ConsolePages {
             let answers: [Answer]
             do {
                 defer { end.hasCome.store(true, ordering: .relaxed) }
-                answers = try await signIns(quick ? 10 : 50, fleet, provider)
+                answers = try await signIns(quick ? 10 : 100, fleet, provider)
             }
             let (rounds, missing) = try await load.value
             let ranks = Self.ranks(answers)
             report.row(
-                isPaging ? "pages" : "nothing", "\(answers.count)", ranks.p50.places(1), ranks.p99.places(1),
+                kind.name, "\(answers.count)", ranks.p50.places(1), ranks.p99.places(1),
                 "\(rounds)", "\(missing)")
         }
         await fleet.close()

@@ -37,10 +37,22 @@ struct ConsoleVisitor: Sendable {
     }
 
     /// Asks for pages on a connection of its own, which has its handshake behind it.
-    func ask(_ paths: [String], port: Int, on loop: any EventLoop) async throws -> [Answer] {
+    ///
+    /// - Parameter pause: for how long each page is looked at.
+    func ask(
+        _ paths: [String], pausing pause: Duration = .zero, port: Int, on loop: any EventLoop
+    ) async throws -> [Answer] {
         let connection = try await LoadConnection.open(port: port, tls: tls, on: loop)
         _ = try await connection.run([Self.request("/nodes")])
-        let answers = try await connection.run(paths.map(Self.request))
+        var answers: [Answer] = []
+        if pause == .zero {
+            answers = try await connection.run(paths.map(Self.request))
+        } else {
+            for path in paths {
+                answers += try await connection.run([Self.request(path)])
+                try await Task.sleep(for: pause)
+            }
+        }
         await connection.close()
         return answers
     }
