@@ -10,7 +10,8 @@ struct WalletLists {
     private static let serials = 50_000
 
     func run() throws {
-        report.section("A look-up in a list of issuers or of revoked certificates", ["what", "entries", "ns", "aim"])
+        report.section(
+            "A look-up in a list of issuers or of revoked certificates", ["what", "entries", "CPU ns", "aim"])
         let issuers = quick ? 100 : 1000
         let issuer = try WalletIssuer()
         let anchors = try (0..<issuers).map { number in
@@ -44,12 +45,13 @@ struct WalletLists {
     /// - Parameter isRight: looks up; `false` is a wrong answer.
     private func row(_ name: String, _ entries: Int, _ isRight: () -> Bool) throws {
         let rounds = quick ? 10_000 : 100_000
+        let process = MeasuredProcess(id: getpid())
         var times: [Double] = []
         for _ in 0..<9 {
             var right = 0
-            let start = ContinuousClock.now
+            let start = process.processorSeconds
             for _ in 0..<rounds where isRight() { right += 1 }
-            times.append((ContinuousClock.now - start) / .nanoseconds(1) / Double(rounds))
+            times.append((process.processorSeconds - start) * 1e9 / Double(rounds))
             guard right == rounds else { throw BenchmarkError("\(name): a look-up has a wrong answer") }
         }
         report.row(name, String(entries), times.sorted()[4].places(0), "< 1,000 ns")
