@@ -84,9 +84,12 @@ extension Service {
                     now: environment.now()))
         case .assertion(_, let keyID, let assertion):
             guard device != nil else { throw Refusal.assertionForFirstCertificate }
-            guard let stored, case .appAttest(let key, let app, _) = stored.attestation,
+            guard let stored, case .appAttest(let key, let app, let isProduction) = stored.attestation,
                 let known = stored.attestation.keyID, known == Digest256(keyID)
             else { throw Refusal.attestedKeyUnknown }
+            // An app may have been removed, or the service may have left development, since the key was attested.
+            guard apps.contains(app) else { throw AttestationDefect.appleApp }
+            guard isProduction || development != nil else { throw AttestationDefect.environment }
             let counter = try AttestationVerifier.verifyAssertion(
                 assertion, digest: digest, key: key, app: app, counter: stored.counter)
             return .asserted(by: known, counter: counter)

@@ -192,6 +192,37 @@ struct AttestedCertificationTests {
         }
     }
 
+    @Test("vouches for no further key after its app was removed, or with a key of development in production")
+    func endedAssertions() async throws {
+        try await ServiceFixture.run(Self.policy()) { fixture in
+            let bench = try await AttestationBench(fixture)
+            let certificate = try await bench.certify(bench.appleRequest()).certificate
+            let connection = try await fixture.connect(certificate.thumbprint)
+            fixture.clock.advance(certificate.renewAfter.timeIntervalSince(fixture.clock.now))
+            let csr = try TestAuthority.certificationRequest(commonName: "x")
+            func renew(_ counter: UInt32) async throws -> CertifiedDevice {
+                let evidence = try bench.assertion(for: csr, counter: counter)
+                return try await bench.service.renewCertificate(csr: csr, evidence: evidence, on: connection)
+            }
+            let app = try #require(bench.apps.first)
+            try await fixture.admin.removeAttestedApp(app, of: bench.app)
+            let removed = await #expect(throws: Refusal.self) { try await renew(1) }
+            #expect(removed?.reason == .gate && removed?.detail == AttestationDefect.appleApp.rawValue)
+            // It keeps the mark with the key that it attested.
+            let kept = try await bench.service.renewCertificate(csr: nil, on: connection)
+            #expect(kept.certificate.attestation == .appAttest)
+            try await fixture.admin.addAttestedApp(app, to: bench.app)
+            try await fixture.store.write { transaction in
+                let records = AttestationRepository(transaction)
+                let stored = try #require(try records.find(certificate.deviceID)).attestation
+                guard case .appAttest(let key, let app, _) = stored else { return }
+                try records.set(.appAttest(key: key, app: app, isProduction: false), of: certificate.deviceID)
+            }
+            let development = await #expect(throws: Refusal.self) { try await renew(1) }
+            #expect(development?.detail == AttestationDefect.environment.rawValue)
+        }
+    }
+
     @Test("loses the mark with a new key if the gate is another one")
     func otherGate() async throws {
         try await ServiceFixture.run { fixture in
