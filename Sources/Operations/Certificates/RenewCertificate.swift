@@ -54,11 +54,7 @@ package extension Service {
             }
             try RefuseBanned.requireUnbanned(present.deviceID, in: transaction)
             try requireUnusedKey(key, by: present.deviceID, in: transaction)
-            if let attestation {
-                try record(attestation, of: present.deviceID, in: transaction)
-            } else if level == .unattested {
-                try AttestationRepository(transaction).remove(of: present.deviceID)
-            }
+            if let attestation { try record(attestation, of: present.deviceID, in: transaction) }
             // Only issued certificates are counted. A device whose requests are refused has gained nothing.
             if let perDay {
                 try RateRepository(transaction).countExactly(

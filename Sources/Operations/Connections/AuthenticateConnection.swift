@@ -70,6 +70,10 @@ package extension Service {
             }
             guard let oldSerial = certificate.replaces, let old = try records.find(serial: oldSerial) else { return }
             try records.supersede(serial: oldSerial, at: now, byTheSameKey: old.keyHash == certificate.keyHash)
+            // Until now the device had the attested key: its chain was compared with new lists of revoked ones.
+            if old.attestation != .unattested, certificate.attestation == .unattested {
+                try AttestationRepository(transaction).remove(of: certificate.deviceID)
+            }
             let sessions = SessionRepository(transaction)
             try sessions.rebind(deviceID: certificate.deviceID, to: certificate.thumbprint)
             if old.keyHash != certificate.keyHash { try sessions.challenge(.device(certificate.deviceID), at: now) }
