@@ -17,7 +17,7 @@ package struct DeviceCertificate: Sendable, Equatable {
     /// The serial number of the certificate that this one renews.
     package let replaces: String?
     /// What the maker of the device attested about its key.
-    package let attestation: DeviceAttestation.Level
+    package var attestation: DeviceAttestation.Level
     /// When it was first shown in a handshake.
     package var firstSeenAt: Date?
     /// When it was revoked and the reason.

@@ -11,11 +11,18 @@ package struct CertifiedDevice: Sendable {
     package let certificatePEM: String
     /// The authority's certificates, issuer of the device's certificate first.
     package let chainPEM: [String]
-    package let certificate: DeviceCertificate
+    package private(set) var certificate: DeviceCertificate
     /// The digest of the issuing authority's key.
     let authority: Digest256
     /// Whether it was recently issued for a repetition of the request.
     package var isRepeated = false
+
+    /// With another mark, which only the issuance table contains.
+    func marked(_ level: DeviceAttestation.Level) -> CertifiedDevice {
+        var marked = self
+        marked.certificate.attestation = level
+        return marked
+    }
 }
 
 /// Both forms of a certification request as one value: a key whose possession was proved, and two wishes.

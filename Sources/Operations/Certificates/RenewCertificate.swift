@@ -38,20 +38,18 @@ package extension Service {
             }
             key = try DevicePublicKey(subjectPublicKeyInfo: bytes ?? [])
         }
-        // The mark is that of the key.
         let isKept = Digest256(key.keyHash) == present.keyHash
-        let level = attestation?.level ?? (isKept ? present.attestation : .unattested)
-        if policy[\.certification].gate == .attested, present.attestation != .unattested, level == .unattested {
-            throw Refusal.attestationRequired
-        }
-        let issued = try signCertificate(
-            key, deviceID: present.deviceID, replaces: present.serial, attestation: level)
+        let signed = try signCertificate(
+            key, deviceID: present.deviceID, replaces: present.serial,
+            attestation: try mark(attestation, isKept: isKept, of: present))
         let perDay = rateLimiting == .on ? policy[\.certification].renewalsPerDay : nil
-        try await write { [attestation] transaction, events in
+        return try await write { [attestation] transaction, events in
             let records = CertificateRepository(transaction)
-            guard let now = try records.find(serial: present.serial), now.revoked == nil else {
+            guard let stored = try records.find(serial: present.serial), stored.revoked == nil else {
                 throw Refusal.certificateRevokedOrSuperseded
             }
+            // Another node may have distrusted the device after this one cached the certificate.
+            let issued = signed.marked(try mark(attestation, isKept: isKept, of: stored))
             try RefuseBanned.requireUnbanned(present.deviceID, in: transaction)
             try requireUnusedKey(key, by: present.deviceID, in: transaction)
             if let attestation { try record(attestation, of: present.deviceID, in: transaction) }
@@ -64,7 +62,25 @@ package extension Service {
             // appear on a list.
             try records.unadmitRenewals(of: present.serial, at: transaction.now)
             try recordCertificate(issued, subjectPublicKeyInfo: key.subjectPublicKeyInfo, in: transaction, &events)
+            return issued
         }
-        return issued
+    }
+}
+
+extension Service {
+    /// The mark of a renewed certificate, which is that of its key.
+    ///
+    /// - Parameters:
+    ///   - isKept: whether the key is that of the present certificate.
+    ///   - present: the present certificate, as it is cached or stored.
+    /// - Throws: `Refusal` `invalid_csr` if the gate is `attested`, and the new key would lose the mark.
+    private func mark(
+        _ attestation: VerifiedAttestation?, isKept: Bool, of present: DeviceCertificate
+    ) throws(Refusal) -> DeviceAttestation.Level {
+        let level = attestation?.level ?? (isKept ? present.attestation : .unattested)
+        if policy[\.certification].gate == .attested, present.attestation != .unattested, level == .unattested {
+            throw Refusal.attestationRequired
+        }
+        return level
     }
 }

@@ -243,4 +243,19 @@ struct AttestedCertificationTests {
             #expect(try await !isStored())
         }
     }
+
+    @Test("gets no mark that another node took from it, although this one does not know it yet")
+    func distrustedElsewhere() async throws {
+        try await ServiceFixture.run(Self.policy()) { fixture in
+            let bench = try await AttestationBench(fixture)
+            let certificate = try await bench.certify(bench.androidRequest()).certificate
+            let connection = try await fixture.connect(certificate.thumbprint)
+            fixture.clock.advance(certificate.renewAfter.timeIntervalSince(fixture.clock.now))
+            try await fixture.store.write { try AttestationRepository($0).distrust(certificate.deviceID) }
+            #expect(connection.attestation == .tee)
+            let renewed = try await bench.service.renewCertificate(csr: nil, on: connection).certificate
+            let stored = try await fixture.store.read { try CertificateRepository($0).find(serial: renewed.serial) }
+            #expect(renewed.attestation == .unattested && stored?.attestation == .unattested)
+        }
+    }
 }
