@@ -18,7 +18,7 @@ struct DistrustDevices {
         guard !due.isEmpty, let list = AttestationStatusList(try records.list()) else { return .all(0) }
         for (device, serials) in due {
             guard list.contains(serials) else {
-                try records.setChecked(device)
+                try records.setChecked(device, withListOf: times.changedAt)
                 continue
             }
             try records.distrust(device)

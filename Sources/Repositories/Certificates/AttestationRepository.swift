@@ -90,11 +90,13 @@ package extension AttestationRepository {
         }
     }
 
-    /// Notes that a device was compared with the present list.
-    func setChecked(_ device: DeviceID) throws {
+    /// Notes that a device was compared with a list.
+    ///
+    /// - Parameter changedAt: the time of that list. The time of the comparison may be later than a list that is stored
+    ///   meanwhile, which the device would miss.
+    func setChecked(_ device: DeviceID, withListOf changedAt: Date) throws {
         try transaction.enqueue(
-            "UPDATE device_attestations SET checked_at = $2 WHERE device_id = $1",
-            [.id(device), .time(transaction.now)])
+            "UPDATE device_attestations SET checked_at = $2 WHERE device_id = $1", [.id(device), .time(changedAt)])
     }
 
     /// Takes the level from a device and its certificates.
@@ -181,12 +183,16 @@ package extension AttestationRepository {
             ]) > 0
     }
 
-    /// Stores a list that was fetched. Devices are compared again only if its content is another one.
+    /// Stores a list that was fetched. Devices are compared again only if its content is another one. Its time is later
+    /// than that of the previous one, also after a clock was set back.
     func storeList(_ document: [UInt8]) throws {
         if try list() != document {
             try transaction.execute(
-                "UPDATE attestation_lists SET document = $1, changed_at = $2 WHERE id = 1",
-                [.bytes(document), .time(transaction.now)])
+                """
+                UPDATE attestation_lists SET document = $1,
+                    changed_at = CASE WHEN changed_at < $2 THEN $2 ELSE changed_at + 1 END
+                WHERE id = 1
+                """, [.bytes(document), .time(transaction.now)])
         }
         try transaction.execute(
             "UPDATE attestation_lists SET read_at = $1, failure = NULL WHERE id = 1", [.time(transaction.now)])

@@ -93,6 +93,29 @@ struct AttestationListTests {
         }
     }
 
+    @Test("is compared with each device, also if it was stored while a comparison with the one before ran")
+    func comparisons() async throws {
+        try await ServiceFixture.run(Self.policy) { fixture in
+            let bench = try await AttestationBench(fixture)
+            _ = try await bench.certify(bench.androidRequest())
+            let times = try await fixture.store.read { try AttestationRepository($0).listTimes() }
+            let changedAt = try #require(times).changedAt
+            fixture.clock.advance(10)
+            let task = try #require(
+                MaintenanceTask.all(of: fixture.context).first { $0.name == "distrusted_devices" })
+            _ = try await fixture.context.maintain { transaction, events in
+                try task.batch(transaction, MaintenanceBatch(), &events)
+            }
+            // The next list has a time between the two.
+            let due = try await fixture.store.read { transaction in
+                try [0, 5].map {
+                    try AttestationRepository(transaction).listUnchecked(since: changedAt + $0, limit: 9).count
+                }
+            }
+            #expect(due == [0, 1])
+        }
+    }
+
     @Test("excludes chains with a listed certificate, from the next fetch on")
     func listed() async throws {
         try await ServiceFixture.run(Self.policy) { fixture in

@@ -110,7 +110,7 @@ struct AttestationTableTests {
                 let due = try records.listUnchecked(since: TestTables.now, limit: 5)
                 #expect(Set(due.map(\.device)) == [tables.device, other])
                 #expect(due.first { $0.device == other }?.serials == ["2", "abc"])
-                try records.setChecked(other)
+                try records.setChecked(other, withListOf: TestTables.now)
                 try records.distrust(tables.device)
             }
             let (now, later, level, mark) = try await tables.read { transaction in
@@ -140,6 +140,12 @@ struct AttestationTableTests {
                 let times = try #require(try records.listTimes())
                 #expect(times.changedAt == TestTables.now && times.readAt == TestTables.now && times.failure == nil)
                 #expect(try records.list() == [7])
+                // In the same millisecond, as after a clock was set back: the new content is still a later list.
+                try records.storeList([8])
+                let next = try #require(try records.listTimes())
+                #expect(next.changedAt > times.changedAt && next.readAt == times.readAt)
+                try records.storeList([8])
+                #expect(try records.listTimes()?.changedAt == next.changedAt)
             }
         }
     }
