@@ -163,8 +163,10 @@ package extension Service {
             challenge.resends += 1
             challenge.askedAt = transaction.now
             let outcome = try askForText(
-                .init(challenge: challenge, recipient: recipient, sending: challenge.resends), within: limits,
-                dataKey: dataKey, names: names, in: transaction, &events)
+                .init(
+                    challenge: challenge, thumbprint: session.thumbprint, recipient: recipient,
+                    sending: challenge.resends), within: limits, dataKey: dataKey, names: names, in: transaction,
+                &events)
             if outcome.isSent { challenge.isSent = true }
             guard try records.recordResend(challenge) else {
                 throw Refusal.resentElsewhere

@@ -8,6 +8,8 @@ import Repositories
 /// A text that is requested in a transaction.
 struct PhoneText: Sendable {
     let challenge: PhoneVerification
+    /// The certificate of the session that requests it.
+    let thumbprint: Digest256
     let recipient: Recipient
     /// The number of the send, from 0.
     let sending: Int
@@ -103,9 +105,7 @@ extension Service {
         let (challenge, recipient) = (text.challenge, text.recipient)
         let (target, counts) = (limits.target, limits.counts)
         // The store has the present level: a device may be distrusted between a text and its resend.
-        if policy.attestedOnly,
-            try AttestationRepository(transaction).level(of: challenge.deviceID) == .unattested
-        {
+        if policy.attestedOnly, try !AttestationRepository(transaction).isAttested(text.thumbprint) {
             throw Refusal.attestedOnly
         }
         var places: RateRepository.Places?

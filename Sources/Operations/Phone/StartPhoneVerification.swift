@@ -110,8 +110,9 @@ package extension Service {
                 isSent: false, language: TextLanguage.lookup(request.languages)?.tag, now: transaction.now,
                 policy: policy)
             let outcome = try askForText(
-                .init(challenge: challenge, recipient: recipient, sending: 0, evidence: evidence), within: limits,
-                dataKey: dataKey, names: names, in: transaction, &events)
+                .init(
+                    challenge: challenge, thumbprint: session.thumbprint, recipient: recipient, sending: 0,
+                    evidence: evidence), within: limits, dataKey: dataKey, names: names, in: transaction, &events)
             if outcome.isSent { challenge.isSent = true }
             try records.insert(
                 .init(

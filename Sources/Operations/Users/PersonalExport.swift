@@ -62,7 +62,8 @@ package struct PersonalExport: Sendable, Confidential {
             },
             ages: try AgeProofRepository(transaction, keys: keys).find(user.id),
             sessions: try SessionRepository(transaction).listOpen(.user(user.id)).map { session in
-                (session, try AttestationRepository(transaction).level(of: session.deviceID))
+                let certificate = try CertificateRepository(transaction).find(thumbprint: session.thumbprint)
+                return (session, certificate?.attestation ?? .unattested)
             },
             signIns: try SignInRecordRepository(transaction).list(of: user.id, after: .start, limit: 1000),
             authorizations: authorizations,

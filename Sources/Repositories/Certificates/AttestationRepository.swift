@@ -61,10 +61,14 @@ package extension AttestationRepository {
             .map(Self.stored)
     }
 
-    /// What was attested about the key of a device.
-    func level(of device: DeviceID) throws -> DeviceAttestation.Level {
-        try transaction.value("SELECT level FROM device_attestations WHERE device_id = $1", [.id(device)])
-            ?? .unattested
+    /// Whether the key of a certificate was attested, and the device is still trusted. The device's attestation alone is
+    /// not enough: it may be that of a renewal which was never used.
+    func isAttested(_ thumbprint: Digest256) throws -> Bool {
+        try transaction.value(
+            """
+            SELECT COUNT(*) FROM certificates c JOIN device_attestations a ON a.device_id = c.device_id
+            WHERE c.thumbprint = $1 AND c.attestation <> $2 AND a.level <> $2
+            """, [thumbprint.value, DeviceAttestation.Level.unattested.value], as: Int.self) ?? 0 > 0
     }
 
     /// Raises the counter of a key of App Attest; `false` if it is not higher than the stored one, or the key is not stored.

@@ -1,6 +1,7 @@
 import Database
 import Domain
 import Fixtures
+import Foundation
 import Repositories
 import Testing
 
@@ -51,6 +52,29 @@ struct AttestedTextTests {
                 try AttestationRepository($0).distrust(attested.session.deviceID)
             }
             await #expect(throws: Refusal.attestedOnly) { try await resend() }
+        }
+    }
+
+    @Test("are refused on a certificate without a mark, although its renewal has one and was never used")
+    func unusedRenewal() async throws {
+        var policy = Policy()
+        policy.phones.attestedOnly = true
+        policy.certification.validity = 86_400
+        try await ServiceFixture.run(policy) { fixture in
+            let (devices, phones) = (try await AttestationBench(fixture), try PhoneBench(fixture))
+            let certificate = try await fixture.certify(try fixture.request()).certificate
+            let connection = try await fixture.connect(certificate.thumbprint)
+            fixture.clock.advance(certificate.renewAfter.timeIntervalSince(fixture.clock.now))
+            let plain = try await phones.person("alice", on: connection)
+            let request = try devices.appleRequest()
+            let renewed = try await devices.service.renewCertificate(
+                csr: request.csr, evidence: request.attestation, on: connection
+            ).certificate
+            #expect(renewed.attestation == .appAttest)
+            let refusal = await #expect(throws: Refusal.self) { try await phones.begin(Self.number, plain) }
+            #expect(refusal?.state == "unattested")
+            let attested = try await phones.person("bob", on: try await fixture.connect(renewed.thumbprint))
+            #expect(try await phones.begin(Self.number, attested).decision?.isSent == true)
         }
     }
 

@@ -32,13 +32,12 @@ struct AttestationTableTests {
                 _ = try DeviceRepository(transaction).insert(
                     device, userAgent: nil, presenceKey: nil, at: TestTables.now)
                 let records = AttestationRepository(transaction)
-                #expect(try records.find(device) == nil && records.level(of: device) == .unattested)
+                #expect(try records.find(device) == nil)
                 for attestation in [apple, android] {
                     try records.set(attestation, of: device)
                     let found = try records.find(device)
                     #expect(found?.attestation == attestation && found?.counter == 0)
                     #expect(found?.attestedAt == TestTables.now)
-                    #expect(try records.level(of: device) == attestation.level)
                     #expect(try DeviceRepository(transaction).find(device)?.attestation == attestation.level)
                 }
                 #expect(try DeviceRepository(transaction).list(.strongBox, limit: 5).map(\.id) == [device])
@@ -101,8 +100,11 @@ struct AttestationTableTests {
         try await TestTables.run(kind) { tables in
             let app = try #require(Self.android)
             let other = try await tables.newDevice()
+            try await tables.sql("UPDATE certificates SET attestation = 'android_tee' WHERE serial = '1'")
             try await tables.write { transaction in
                 let records = AttestationRepository(transaction)
+                // The mark of a certificate means nothing without the device's attestation.
+                #expect(try !records.isAttested(.of("certificate 1")))
                 for (device, serial) in [(tables.device, "1"), (other, "2")] {
                     try records.set(
                         .androidKey(level: .tee, app: app, patchLevel: 0, serials: [serial, "abc"]), of: device)
@@ -110,19 +112,20 @@ struct AttestationTableTests {
                 let due = try records.listUnchecked(since: TestTables.now, limit: 5)
                 #expect(Set(due.map(\.device)) == [tables.device, other])
                 #expect(due.first { $0.device == other }?.serials == ["2", "abc"])
+                #expect(try records.isAttested(.of("certificate 1")) && !records.isAttested(.of("certificate 2")))
                 try records.setChecked(other, withListOf: TestTables.now)
                 try records.distrust(tables.device)
+                #expect(try !records.isAttested(.of("certificate 1")))
             }
-            let (now, later, level, mark) = try await tables.read { transaction in
+            let (now, later, mark) = try await tables.read { transaction in
                 let records = AttestationRepository(transaction)
                 return (
                     try records.listUnchecked(since: TestTables.now, limit: 5).map(\.device),
                     try records.listUnchecked(since: TestTables.now.addingTimeInterval(1), limit: 5).map(\.device),
-                    try records.level(of: tables.device),
                     try CertificateRepository(transaction).find(serial: "1")?.attestation
                 )
             }
-            #expect(now.isEmpty && later == [other] && level == .unattested && mark == .unattested)
+            #expect(now.isEmpty && later == [other] && mark == .unattested)
         }
     }
 
