@@ -70,7 +70,8 @@ package extension RefreshAttestationStatus {
 }
 
 extension Service {
-    /// Refuses a chain with a certificate on Google's list, and any chain while the list is unknown.
+    /// Refuses a chain with a certificate on Google's list, and any chain while the list is unknown. If policy admits
+    /// chains then, a certificate on the last known list is refused all the same.
     ///
     /// - Throws: `AttestationDefect`; `Refusal` `unavailable` if the list is missing or too old, which never means that a
     ///   device is not attested.
@@ -79,12 +80,9 @@ extension Service {
         let rules = policy[\.certification].attestation
         let cache = caches.attestationStatus
         let times = try await read { try AttestationRepository($0).listTimes() }
-        guard let times, environment.now().timeIntervalSince(times.readAt) <= rules.statusAge else {
-            switch rules.statusUnknown {
-            case .admit: return
-            case .refuse: throw Refusal.attestationStatusUnknown
-            }
-        }
+        let isKnown = times.map { environment.now().timeIntervalSince($0.readAt) <= rules.statusAge } ?? false
+        guard isKnown || rules.statusUnknown == .admit else { throw Refusal.attestationStatusUnknown }
+        guard let times else { return }
         let list: AttestationStatusList
         if let known = cache.list(of: times.changedAt) {
             list = known

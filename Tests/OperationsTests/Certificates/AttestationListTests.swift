@@ -93,6 +93,18 @@ struct AttestationListTests {
         }
     }
 
+    @Test("excludes chains that it names also when it is too old, if policy admits the others")
+    func stale() async throws {
+        var policy = Self.policy
+        policy.certification.attestation.statusUnknown = .admit
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try await AttestationBench(fixture, withList: false)
+            #expect(try await Self.fetch(bench, Self.list(AttestationBench.batchSerial)) == nil)
+            fixture.clock.advance(604_801)
+            #expect(try await Self.refusal(bench) == AttestationDefect.listed.rawValue)
+        }
+    }
+
     @Test("is compared with each device, also if it was stored while a comparison with the one before ran")
     func comparisons() async throws {
         try await ServiceFixture.run(Self.policy) { fixture in
