@@ -73,6 +73,12 @@ package extension Administrator {
             }
     }
 
+    /// Whether acts wait because of this administrator, who has the role or was removed with it in the last hour. Otherwise
+    /// an administrator could remove the others and then act alone.
+    func isSecond(at now: Date) -> Bool {
+        role.includes(.manage) && removedAt.map { now < $0.addingTimeInterval(Self.noticePeriod) } ?? true
+    }
+
     /// Refuses what the role does not permit, and everything after the removal.
     ///
     /// - Throws: ``Refusal`` `insufficient_scope`.
@@ -80,6 +86,12 @@ package extension Administrator {
         guard removedAt == nil else { throw Refusal.administratorRemoved(name) }
         guard role.includes(right) else { throw Refusal.roleInsufficient(self, right) }
     }
+}
+
+extension Administrator {
+    /// Seconds after which an addition or a removal has an effect on acts that need a second administrator. Until then the
+    /// others can see it in the audit log.
+    static let noticePeriod: TimeInterval = 3600
 }
 
 /// A certificate that an administrator was given. Only its digest is stored.

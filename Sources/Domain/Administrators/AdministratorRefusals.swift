@@ -38,6 +38,20 @@ package extension Refusal {
             .conflict, "The account \(account) belongs to the administrator \(name). Add it under that name again.")
     }
 
+    static func accountStaysMapped(_ name: String, _ account: String) -> Refusal {
+        Refusal(
+            .conflict,
+            "The account \(account) belongs to \(name), and would get all rights without it. Leave the account out, or run "
+                + "this with an account that has all rights.")
+    }
+
+    static func recentlyRemoved(_ name: String) -> Refusal {
+        Refusal(
+            .conflict,
+            "\(name) was removed less than an hour ago, and had the role security. Add \(name) with that role, or in an hour."
+        )
+    }
+
     // MARK: Acts that need a second administrator
 
     static func waitsForSecond(_ id: WaitingActID) -> Refusal {
@@ -53,6 +67,11 @@ package extension Refusal {
 
     static let ownWaitingAct = Refusal(
         .conflict, "You asked for this act yourself. Another administrator with the role security must confirm it.")
+
+    static let newSecondAdministrator = Refusal(
+        .conflict,
+        "You were added less than an hour before this act was asked for. Another administrator with the role security "
+            + "must confirm it, or it must be asked for again.")
 
     static func requesterLostRole(_ name: String) -> Refusal {
         Refusal(

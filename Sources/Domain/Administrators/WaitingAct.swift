@@ -44,6 +44,13 @@ package extension WaitingAct {
     /// Seconds for which it can be confirmed, and for which an urgent one is shown.
     static let lifetime: TimeInterval = 86_400
 
+    /// Whether an administrator was added an hour before the act was requested, and did not request it. Otherwise the
+    /// requester could add an administrator and confirm the act in that name.
+    func mayBeConfirmed(by administrator: Administrator) -> Bool {
+        administrator.id != requestedBy
+            && administrator.createdAt <= createdAt.addingTimeInterval(-Administrator.noticePeriod)
+    }
+
     /// Whether it can be confirmed.
     func isWaiting(at now: Date) -> Bool { !isUrgent && now < createdAt.addingTimeInterval(Self.lifetime) }
 }

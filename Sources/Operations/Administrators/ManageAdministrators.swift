@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Encoding
 import Foundation
 import Repositories
 
@@ -35,6 +36,7 @@ package extension Administration {
             if let account, let owner = try records.find(account: account), owner.id != former?.id {
                 throw Refusal.accountOfAnother(account, owner.name)
             }
+            if let former { try requireMayReturn(former, role, account, at: transaction.now) }
             // An account that lost its role does not get its own rights back.
             let administrator = Administrator(
                 id: former?.id ?? id, name: name, role: role, account: account ?? former?.account,
@@ -43,6 +45,20 @@ package extension Administration {
             if let certificate { try records.insert(certificate, of: administrator.id) }
             events.record(.administratorAdded(administrator), by: actor)
             return administrator
+        }
+    }
+
+    /// Refuses what an administrator could use to get around a second one: an account without an administrator has all
+    /// rights, and fewer administrators with the role mean that acts do not wait.
+    private func requireMayReturn(
+        _ former: Administrator, _ role: AdminRole, _ account: String?, at now: Date
+    ) throws(Refusal) {
+        guard administrator != nil else { return }
+        if let own = former.account, let account, !own.hasSameBytes(as: account) {
+            throw Refusal.accountStaysMapped(former.name, own)
+        }
+        if fourEyesOver > 0, former.isSecond(at: now), !role.includes(.manage) {
+            throw Refusal.recentlyRemoved(former.name)
         }
     }
 

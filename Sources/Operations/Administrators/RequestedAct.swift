@@ -35,8 +35,8 @@ extension Administration {
     /// Whether an act waits for a second administrator from now on. An urgent one takes effect now, and is shown to the
     /// others.
     ///
-    /// It never waits if it is requested by an account without an administrator, which has all rights, or if no second
-    /// administrator could confirm it.
+    /// It never waits if it is requested by an account without an administrator, which has all rights, or if there was no
+    /// second administrator for an hour.
     ///
     /// - Parameter urgency: the reason to act at once; `nil` for an act that can wait.
     func mustWait(
@@ -46,10 +46,8 @@ extension Administration {
         guard fourEyesOver > 0, let administrator, requested.kind != .ban || requested.users > fourEyesOver else {
             return false
         }
-        let able = try AdministratorRepository(transaction).list().filter {
-            $0.removedAt == nil && $0.role.includes(.manage)
-        }
-        guard able.count >= 2 else { return false }
+        let seconds = try AdministratorRepository(transaction).list().filter { $0.isSecond(at: transaction.now) }
+        guard seconds.count >= 2 else { return false }
         let records = WaitingActRepository(transaction)
         try records.delete(through: transaction.now.addingTimeInterval(-WaitingAct.lifetime))
         let act = WaitingAct(

@@ -24,8 +24,8 @@ package extension Administration {
     /// - Parameters:
     ///   - note: the finding of a ban.
     ///   - policy: the one by which a ban is planned.
-    /// - Throws: `Refusal` `not_found` if it does not wait; `conflict` for the own act, if it affects more users than
-    ///   when it was asked for, and as the operation throws.
+    /// - Throws: `Refusal` `not_found` if it does not wait; `conflict` for the own act, if this administrator
+    ///   was added too late, if it affects more users than when it was asked for, and as the operation throws.
     func confirmAct(_ id: WaitingActID, note: String? = nil, by policy: BanPolicy = BanPolicy()) async throws {
         let keys = try personalKeys()
         let (banID, receipt): (BanID, UUID) = (environment.newIdentifier(), environment.newUUID())
@@ -63,6 +63,7 @@ package extension Administration {
             throw Refusal.noWaitingAct(id)
         }
         guard administrator?.id != act.requestedBy else { throw Refusal.ownWaitingAct }
+        guard administrator.map(act.mayBeConfirmed) ?? true else { throw Refusal.newSecondAdministrator }
         guard let requester = try AdministratorRepository(transaction).find(act.requestedBy) else {
             throw Refusal.noWaitingAct(id)
         }

@@ -24,6 +24,13 @@ struct FourEyesTests {
             ) { keys }
         }
 
+        /// Makes the administrators older, as if an hour had passed since they were added.
+        func settle() async throws {
+            try await fixture.store.write {
+                _ = try $0.execute("UPDATE admins SET created_at = created_at - 3600000", [])
+            }
+        }
+
         /// The id of the only act.
         func act() async throws -> WaitingActID {
             let acts = try await fixture.admin.listWaitingActs()
@@ -40,7 +47,9 @@ struct FourEyesTests {
         try await ServiceFixture.run { fixture in
             for name in ["lena", "ben"] { try await fixture.admin.addAdministrator(name, role: .security) }
             try await fixture.admin.addAdministrator("sam", role: .support)
-            try await body(Bench(fixture: fixture))
+            let bench = Bench(fixture: fixture)
+            try await bench.settle()
+            try await body(bench)
         }
     }
 
@@ -191,9 +200,49 @@ struct FourEyesTests {
             _ = try await bench.admin("lena", over: 0).eraseUser(Self.user("a", bench), reason: "ticket:1")
             _ = try await bench.fixture.admin.eraseUser(Self.user("b", bench), reason: "ticket:1")
             try await bench.fixture.admin.removeAdministrator("ben")
-            _ = try await lena.eraseUser(Self.user("c", bench), reason: "ticket:1")
+            let user = try await Self.user("c", bench)
             #expect(try await lena.listWaitingActs().isEmpty)
+            // Otherwise lena could remove ben and act alone at once.
+            await #expect(throws: Refusal(.conflict, "")) { try await lena.eraseUser(user, reason: "ticket:1") }
+            bench.fixture.clock.advance(3600)
+            _ = try await lena.eraseUser(user, reason: "ticket:1")
             #expect(try await bench.events("user_erased").count == 3)
+        }
+    }
+
+    @Test("is not confirmed by an administrator who was added less than an hour before it")
+    func addedLately() async throws {
+        try await Self.run { bench in
+            let lena = try await bench.admin("lena")
+            try await lena.addAdministrator("eve", role: .security)
+            await #expect(throws: Refusal(.conflict, "")) { try await lena.disableProvider("test") }
+            let (id, eve) = (try await bench.act(), try await bench.admin("eve"))
+            let refusal = await #expect(throws: Refusal.self) { try await eve.confirmAct(id) }
+            #expect(refusal?.detail == Refusal.newSecondAdministrator.detail)
+            try await bench.admin("ben").confirmAct(id)
+        }
+    }
+
+    @Test(
+        "is needed for an hour after the others lost the role, and no administrator gets all rights by another account")
+    func changedAdministrators() async throws {
+        try await Self.run { bench in
+            let (lena, all) = (try await bench.admin("lena"), bench.fixture.admin)
+            try await lena.removeAdministrator("ben")
+            let role = await #expect(throws: Refusal.self) { try await lena.addAdministrator("ben", role: .support) }
+            #expect(role?.detail == Refusal.recentlyRemoved("ben").detail)
+            await #expect(throws: Refusal(.conflict, "")) { try await lena.disableProvider("test") }
+            bench.fixture.clock.advance(3600)
+            try await lena.addAdministrator("ben", role: .support, account: "bn")
+            try await lena.removeAdministrator("ben")
+            let account = await #expect(throws: Refusal.self) {
+                try await lena.addAdministrator("ben", role: .security, account: "other")
+            }
+            #expect(account?.detail == Refusal.accountStaysMapped("ben", "bn").detail)
+            try await lena.addAdministrator("ben", role: .security, account: "bn")
+            try await lena.removeAdministrator("ben")
+            // An account with all rights may.
+            #expect(try await all.addAdministrator("ben", role: .support, account: "other").account == "other")
         }
     }
 

@@ -31,7 +31,10 @@ extension AdminsCommand {
     struct Confirm: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Confirm an act that another administrator asked for; it takes effect at once.",
-            discussion: "admin acts lists them. An administrator cannot confirm their own act.",
+            discussion: """
+                admin acts lists them. An administrator cannot confirm their own act, nor one that was asked for less than \
+                an hour after they were added.
+                """,
             example: "admin confirm 4f1c9a3e --note \"three reports\"")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The act's id or its beginning.") var act: TypedID<Kind.WaitingAct>
