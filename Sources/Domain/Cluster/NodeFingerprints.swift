@@ -53,11 +53,6 @@ package struct NodeFingerprints: Sendable, Equatable {
             return !item.rule.holds(own, theirs)
         }.map(Difference.shared) + differingPolicies(from: other).map(Difference.policy)
     }
-
-    /// The policy files that differ on another node, sorted.
-    func differingPolicies(from other: NodeFingerprints) -> [String] {
-        policies.keys.filter { other.policies[$0] != nil && other.policies[$0] != policies[$0] }.sorted()
-    }
 }
 
 package extension NodeFingerprints {
@@ -112,6 +107,11 @@ package extension NodeFingerprints {
         let label = "countersign node fingerprint\0\(item.rawValue)\0\(version)"
         let bytes = Array(HMAC<SHA256>.authenticationCode(for: Data(label.utf8), using: key))
         return Digest256(bytes) ?? Digest256.of(bytes)
+    }
+
+    /// The policy files that differ on another node, sorted.
+    func differingPolicies(from other: NodeFingerprints) -> [String] {
+        policies.keys.filter { other.policies[$0] != nil && other.policies[$0] != policies[$0] }.sorted()
     }
 
     /// Whether another node has a newer version of some key. Then this node's files may have it too.

@@ -6,6 +6,7 @@ import Fixtures
 import Foundation
 import NIOSSL
 import Operations
+import Repositories
 import Testing
 
 @testable import countersign
@@ -113,5 +114,23 @@ struct AdministratorCommandTests {
         await #expect(throws: Refusal.administratorRemoved("aud")) {
             try await Self.report(["admin", "list"], at: installation)
         }
+    }
+
+    @Test(
+        "need the bans.yaml of a node that runs, since a mapped account could name one without a second administrator")
+    func policies() async throws {
+        let installation = try await Installation()
+        _ = try await Self.report(
+            ["admin", "add", "sec", "--role", "security", "--os-user", NSUserName()], at: installation)
+        let list = ["admin", "list"]
+        await #expect(throws: Never.self) { try await Self.report(list, at: installation) }
+        try await installation.addNode(try installation.fingerprints(policy: try installation.policy()))
+        await #expect(throws: Never.self) { try await Self.report(list, at: installation) }
+        try installation.write("Policies/bans.yaml", "four_eyes_over: 9\n")
+        let failure = await #expect(throws: CommandFailure.self) { try await Self.report(list, at: installation) }
+        #expect(failure?.sentence.contains("bans.yaml differs from that of every node") == true)
+        // The new policy is on its way to the nodes.
+        try await installation.addNode(try installation.fingerprints(policy: try installation.policy()))
+        await #expect(throws: Never.self) { try await Self.report(list, at: installation) }
     }
 }

@@ -64,14 +64,30 @@ struct Admin: Sendable {
         return try await administration.resolve(typed)
     }
 
-    /// - Throws: `CommandFailure` for unreadable policies, as a role may need a second administrator by them.
+    /// - Throws: `CommandFailure` for policies that cannot be read or that no node has, as a role may need a second
+    ///   administrator by them.
     var administration: Administration {
         get throws {
             Administration(
                 store: store, environment: environment, actor: installation.operatorName.text(administrator),
-                administrator: administrator, fourEyesOver: administrator == nil ? 0 : try policy().bans.fourEyesOver,
+                administrator: administrator, fourEyesOver: try fourEyesOver(),
                 personalKeys: personalKeys)
         }
+    }
+
+    /// The policy's limit for a mapped account. The caller chooses the directory of policies, so `bans.yaml` must be that
+    /// of a live node.
+    private func fourEyesOver() throws -> Int {
+        guard let administrator else { return 0 }
+        let policy = try policy()
+        guard administrator.role.includes(.manage), !nodes.isEmpty else { return policy.bans.fourEyesOver }
+        let own = NodeFingerprints(items: [:], policies: PolicyFiles.fingerprints(of: policy))
+        guard nodes.contains(where: { !own.differingPolicies(from: $0.fingerprints).contains("bans.yaml") }) else {
+            throw CommandFailure(
+                "\(settings.policies)/bans.yaml differs from that of every node: name the policies of the nodes with "
+                    + "--policies, or reload the nodes.")
+        }
+        return policy.bans.fourEyesOver
     }
 
     /// The store, for what a command does without an operation of ``administration``.
