@@ -41,12 +41,25 @@ enum ActPages {
                 """
                 \(act.kind.words), \(act.subject), asked for by <bdi>\(found.administrator)</bdi> at \
                 \(.time(act.createdAt)). Reason: \(act.reason ?? "none").
-                """,
-                "\(Markup.count(act.users, "user")) will be affected at once. If there are more by now, nothing changes.",
+                """
+            ] + (act.ban.map { terms($0).map { "\($0)." } } ?? []) + [
+                "\(Markup.count(act.users, "user")) will be affected at once. If there are more by now, nothing changes."
             ],
             form: request.form(
                 to: ActList.path.appending(act.id.description), note + AgreedUsers.fields(act.users),
                 submit: "Confirm", isDangerous: true))
+    }
+}
+
+extension ActPages {
+    /// What a ban is about, a clause each. A number or document is never shown.
+    fileprivate static func terms(_ ban: BanOrder) -> [Markup] {
+        var terms: [Markup] = [
+            "Subject: \(ban.kind.words)", "Scope: \(ban.scope.words)", "Duration: \(.end(ban.endsAt))",
+        ]
+        if ban.withDevices { terms.append("The user's devices are banned too") }
+        if ban.replaces { terms.append("Active bans on the subject that are at least as strict are replaced") }
+        return terms
     }
 }
 
@@ -78,7 +91,9 @@ extension ActList {
             "Acts of the last day, newest first", none: "No act waits.",
             [
                 .text("Act") { $0.act.id.description }, .text("Kind") { $0.act.kind.words },
-                .text("Subject") { $0.act.subject }, .init("Users") { "\($0.act.users)" },
+                .text("Subject") { $0.act.subject },
+                .init("Ban") { row in row.act.ban.map { .list(ActPages.terms($0)) } ?? "–" },
+                .init("Users") { "\($0.act.users)" },
                 .text("Reason") { $0.act.reason }, .text("By") { $0.administrator },
                 .time("Since") { $0.act.createdAt },
                 .init("State") { row in

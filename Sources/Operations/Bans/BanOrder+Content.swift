@@ -43,6 +43,14 @@ extension BanOrder {
     }
 }
 
+package extension WaitingAct {
+    /// The ban that waits, without its note; `nil` for another act.
+    var ban: BanOrder? {
+        guard kind == .ban, let content = try? StrictJSON.parse(content.utf8) else { return nil }
+        return try? BanOrder(content: content, note: nil)
+    }
+}
+
 extension BanTarget {
     fileprivate init?(_ kind: Ban.SubjectKind, _ subjects: JSONValue?) {
         guard case .array(let subjects) = subjects, let first = subjects.first else { return nil }

@@ -49,16 +49,18 @@ extension BanTarget: Confidential {}
 /// The ban that an admin requests.
 package struct BanOrder: Sendable {
     let target: BanTarget
-    let scope: Ban.Scope
+    package let scope: Ban.Scope
     let reason: Ban.Reason
     /// The finding, which is sealed and shown to admins only.
     let note: String?
     /// When the ban expires; `nil` if it is permanent.
     package let endsAt: Date?
     /// Whether the user's devices are banned too.
-    let withDevices: Bool
+    package let withDevices: Bool
     /// Whether it replaces active bans that are at least as strict. Otherwise it is refused if there are any.
-    let replaces: Bool
+    package let replaces: Bool
+
+    package var kind: Ban.SubjectKind { target.kind }
 
     /// - Throws: `Refusal` `malformed_request` for devices of a subject that is not a user, or a note that is too long
     ///   or contains invisible characters.

@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Foundation
 import Operations
 import Testing
@@ -7,11 +8,12 @@ import Testing
 
 @Suite("The page of waiting acts")
 struct ActPageTests {
-    private static func row(_ text: String, by administrator: AdministratorID, users: Int = 1, isUrgent: Bool = false)
-        -> ActList.Row
-    {
+    private static func row(
+        _ text: String, by administrator: AdministratorID, users: Int = 1, content: String = "{}",
+        isUrgent: Bool = false
+    ) -> ActList.Row {
         let act = WaitingAct(
-            id: WaitingActID(UUID()), kind: .ban, subject: text, content: "{}", users: users, reason: text,
+            id: WaitingActID(UUID()), kind: .ban, subject: text, content: content, users: users, reason: text,
             requestedBy: administrator, createdAt: UserSamples.now, isUrgent: isUrgent)
         return (act: act, administrator: text)
     }
@@ -36,6 +38,25 @@ struct ActPageTests {
         #expect(empty.text.contains("No act waits."))
     }
 
+    @Test("shows what a ban is about, before it is confirmed and in the list")
+    func ban() async throws {
+        let content = """
+            {"kind": "phone", "subjects": [{"version": 1, "index": "\(Digest256.of("number").base64URL)"}], \
+            "scope": "messaging", "reason": "spam", "ends_at": 1800000000000, "with_devices": false, "replaces": true}
+            """
+        try await ConsoleWorld.run(as: .security) { world in
+            let row = Self.row("lena", by: AdministratorID(UUID()), content: content)
+            let list = ActList(acts: [row], administrator: AdministratorID(UUID()), now: UserSamples.now).page
+            for page in [ActPages.confirmation(row, world.request()).page, list] {
+                page.requireWellFormed()
+                for words in ["A telephone number", "messaging: signing in", "2027-01-15T08:00:00", "are replaced"] {
+                    #expect(page.text.contains(words), "\(words)")
+                }
+                #expect(!page.text.contains("devices are banned"))
+            }
+        }
+    }
+
     @Test("leads to a confirmation with the number of users, typed in if it is large")
     func confirmation() async throws {
         try await ConsoleWorld.run(as: .security) { world in
@@ -43,6 +64,7 @@ struct ActPageTests {
             let page = ActPages.confirmation(row, world.request()).page
             page.requireWellFormed()
             #expect(page.text.contains("21 users will be affected at once.") && page.text.contains("Type in 21"))
+            #expect(!page.text.contains("Scope:"))
             let unknown = UUID().uuidString.lowercased()
             for kind in [ConsoleRoute.Kind.page, .action] {
                 let route = try #require(ActPages.routes.first { $0.kind == kind && $0.path.description == "/acts/{}" })

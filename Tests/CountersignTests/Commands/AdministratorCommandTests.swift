@@ -133,4 +133,29 @@ struct AdministratorCommandTests {
         try await installation.addNode(try installation.fingerprints(policy: try installation.policy()))
         await #expect(throws: Never.self) { try await Self.report(list, at: installation) }
     }
+
+    @Test("list acts that wait, with what a ban is about")
+    func acts() async throws {
+        let installation = try await Installation()
+        _ = try await Self.report(["admin", "add", "lena", "--role", "security"], at: installation)
+        let content = """
+            {"kind": "phone", "subjects": [{"version": 1, "index": "\(Digest256.of("number").base64URL)"}], \
+            "scope": "messaging", "reason": "spam", "ends_at": 1800000000000, "with_devices": false, "replaces": true}
+            """
+        try await installation.within { store in
+            try await store.write { transaction in
+                let lena = try #require(try AdministratorRepository(transaction).find(name: "lena"))
+                try WaitingActRepository(transaction).insert(
+                    WaitingAct(
+                        id: WaitingActID(UUID()), kind: .ban, subject: "ban", content: content, users: 3,
+                        reason: "spam",
+                        requestedBy: lena.id, createdAt: transaction.now, isUrgent: false))
+            }
+        }
+        let report = try await Self.report(["admin", "acts"], at: installation)
+        let cells = report.tables.flatMap { $0.flatMap(\.self) }
+        #expect(cells.contains { $0.hasPrefix("phone, scope messaging, until 2027-01-15T08:00:00") })
+        #expect(cells.contains { $0.hasSuffix("replaces active bans") })
+        #expect(report.json.jsonText.contains("\"scope\":\"messaging\""))
+    }
 }

@@ -77,6 +77,9 @@ struct FourEyesTests {
             #expect(refusal?.code == .conflict && refusal?.state == "waiting")
             #expect(try await lena.listBans(isActive: false, limit: 9).isEmpty)
             let id = try await bench.act()
+            let shown = try #require(try await ben.listWaitingActs().first?.act.ban)
+            #expect(shown.kind == .device && shown.scope == .all && shown.endsAt == nil)
+            #expect(!shown.withDevices && !shown.replaces)
             await #expect(throws: Refusal.ownWaitingAct) { try await lena.confirmAct(id) }
             let sam = try await bench.admin("sam")
             await #expect(throws: Refusal(.insufficientScope, "")) { try await sam.confirmAct(id) }
@@ -181,6 +184,10 @@ struct FourEyesTests {
                 return order.content(plan.entries)
             }
             #expect(!content.jsonText.contains("4155552671"))
+            let act = WaitingAct(
+                id: WaitingActID(UUID()), kind: .ban, subject: "ban", content: content.jsonText, users: 0, reason: nil,
+                requestedBy: AdministratorID(UUID()), createdAt: fixture.clock.now, isUrgent: false)
+            #expect(act.ban?.kind == .phone && act.ban?.scope == .all)
             let read = try #require(try BanOrder(content: content, note: "finding"))
             _ = try await ben.addBan(read, upTo: nil)
             let refusal = await #expect(throws: Refusal.self) { try await lena.previewBan(order) }
