@@ -1,4 +1,9 @@
-"""A device that signs in, with Python's standard library and the `openssl` command: what an SDK does for an app."""
+"""A device that signs in, with Python's standard library and the `openssl` command: what an SDK does for an app.
+
+    python3 device.py PUBLIC CLIENT BACKEND FOLDER
+
+The first three are URLs: the service's public and client listener, and the backend. FOLDER has provider.json and Keys/ca.pem.
+"""
 
 import base64
 import hashlib
@@ -6,6 +11,7 @@ import http.client
 import json
 import ssl
 import subprocess
+import sys
 import time
 import urllib.parse
 import uuid
@@ -100,3 +106,9 @@ class Device:
                 raise SystemExit("No event arrived: the backend still accepts the token.")
         print(f"6  The user has signed out. {time.monotonic() - ended:.2f} s later an event has come, "
               f"and the backend says: {answer['error_description']}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 5:
+        raise SystemExit("Usage: python3 device.py PUBLIC CLIENT BACKEND FOLDER")
+    Device(*sys.argv[1:]).walk()

@@ -88,7 +88,9 @@ func main() {
 	listener, err := net.Listen("tcp", "127.0.0.1:"+setting("PORT", "8460"))
 	must(err)
 	if events := os.Getenv("EVENTS"); events != "" {
-		must(receiveEvents(events))
+		if err := receiveEvents(events); err != nil {
+			log.Fatal("EVENTS was not registered (a URL on loopback needs countersign serve --loopback-urls): ", err)
+		}
 	}
 	log.Print("ready: ", origin)
 	server := &http.Server{Handler: backend{verify, "DPoP"}, ReadHeaderTimeout: 10 * time.Second}

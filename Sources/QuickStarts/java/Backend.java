@@ -89,7 +89,13 @@ final class Backend {
         System.setProperty("sun.net.httpserver.nodelay", "true"); // otherwise responses wait for an acknowledgement
         var backend = new Backend();
         var events = System.getenv("EVENTS");
-        if (events != null) backend.service.receiveEvents(events);
+        try {
+            if (events != null) backend.service.receiveEvents(events);
+        } catch (Refusal refusal) {
+            System.err.println("EVENTS was not registered (a URL on loopback needs countersign serve --loopback-urls): "
+                + refusal.getMessage());
+            System.exit(1);
+        }
         var port = Integer.parseInt(Service.setting("PORT", "8460"));
         var server = HttpServer.create(new InetSocketAddress("127.0.0.1", port), 0);
         server.createContext("/", backend::handle);

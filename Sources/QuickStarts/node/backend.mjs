@@ -61,5 +61,10 @@ const server = http.createServer(async (request, response) => {
   response.writeHead(status, headers).end(value === undefined ? undefined : JSON.stringify(value));
 });
 
-if (process.env.EVENTS) await service.receiveEvents(process.env.EVENTS);
+if (process.env.EVENTS) {
+  await service.receiveEvents(process.env.EVENTS).catch(error => {
+    console.error(`EVENTS was not registered (a URL on loopback needs countersign serve --loopback-urls): ${error.message}`);
+    process.exit(1);
+  });
+}
 server.listen(Number(process.env.PORT ?? 8460), '127.0.0.1', () => console.log(`ready: ${origin}`));

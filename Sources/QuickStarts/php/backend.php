@@ -10,7 +10,12 @@ use Service\Refusal;
 
 if (PHP_SAPI === 'cli') { // Started by a person: becomes the server, which runs this file for every request.
     if ($events = getenv('EVENTS')) {
-        Service\receive_events($events);
+        try {
+            Service\receive_events($events);
+        } catch (Refusal $refusal) {
+            fwrite(STDERR, "EVENTS was not registered (a URL on loopback needs countersign serve --loopback-urls): {$refusal->getMessage()}\n");
+            exit(1);
+        }
     }
     echo 'ready: ', ORIGIN, "\n";
     pcntl_exec(PHP_BINARY, ['-q', '-S', '127.0.0.1:' . Service\setting('PORT', '8460'), __FILE__]);

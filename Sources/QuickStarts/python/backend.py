@@ -80,7 +80,11 @@ class Backend(BaseHTTPRequestHandler):
 def serve(server):
     """Registers the URL for events, then serves until it is stopped."""
     if "EVENTS" in os.environ:
-        service.receive_events(os.environ["EVENTS"])
+        try:
+            service.receive_events(os.environ["EVENTS"])
+        except Refusal as refusal:
+            why = "EVENTS was not registered (a URL on loopback needs countersign serve --loopback-urls)"
+            raise SystemExit(f"{why}: {refusal.args[2]}") from refusal
     print(f"ready: {sessions.ORIGIN}", flush=True)
     server.serve_forever()
 

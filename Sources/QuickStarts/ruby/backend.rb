@@ -51,7 +51,11 @@ class Backend < WEBrick::HTTPServlet::AbstractServlet
   end
 end
 
-Service.receive_events(ENV['EVENTS']) if ENV['EVENTS']
+begin
+  Service.receive_events(ENV['EVENTS']) if ENV['EVENTS']
+rescue Refusal => e
+  abort "EVENTS was not registered (a URL on loopback needs countersign serve --loopback-urls): #{e.message}"
+end
 address = { BindAddress: '127.0.0.1', Port: ENV.fetch('PORT', '8460').to_i }
 log = { Logger: WEBrick::Log.new($stderr, WEBrick::Log::WARN), AccessLog: [] }
 at_once = ->(socket) { socket.setsockopt(:TCP, :NODELAY, 1) } # otherwise each response waits for an acknowledgement
