@@ -57,7 +57,7 @@ struct ReviewCommand: AsyncParsableCommand {
             example: "review approve 7d20b6c1 --reason \"same person, new name\"")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The card's id or its beginning.") var card: TypedID<Kind.IdentityCard>
-        @Option(help: "The reason, kept with the decision.") var reason: String
+        @Option(help: "The reason in free text, at most 4096 bytes; kept sealed with the card.") var reason: String
 
         func report(_ admin: Admin) async throws -> Report {
             let card = try await admin.resolve(card)
@@ -72,7 +72,7 @@ struct ReviewCommand: AsyncParsableCommand {
             example: "review reject 7d20b6c1 --reason \"a copy of a card\"")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The card's id or its beginning.") var card: TypedID<Kind.IdentityCard>
-        @Option(help: "The reason, kept with the decision.") var reason: String
+        @Option(help: "The reason in free text, at most 4096 bytes; kept sealed with the card.") var reason: String
 
         func report(_ admin: Admin) async throws -> Report {
             let card = try await admin.resolve(card)
