@@ -22,10 +22,15 @@ struct SampleProvider {
     static func main() async {
         // Only its own account can read files that this process creates, such as the users file.
         umask(0o077)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.contains("--help") || arguments.contains("-h") {
+            FileHandle.standardOutput.write(Data(Options.help.utf8))
+            return
+        }
         LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
         let logger = Logger(label: "sample-provider")
         do {
-            try await run(Options(arguments: Array(CommandLine.arguments.dropFirst())), logger: logger)
+            try await run(Options(arguments: arguments), logger: logger)
         } catch let error as Options.Malformed {
             logger.error("\(error.reason)")
             exit(2)
@@ -84,22 +89,38 @@ struct Registration: Decodable {
     }
 }
 
-/// The command line: pairs of a name and a value. An empty `--ca` trusts the system's authorities, an empty `--users`
-/// keeps accounts in memory only.
+/// The command line: pairs of a name and a value.
 struct Options {
     /// Why the command line is invalid.
     struct Malformed: Error { let reason: String }
 
-    private var values = [
-        "--port": "8450", "--service": "https://127.0.0.1:8440", "--ca": "", "--key": "provider.key",
-        "--registration": "provider.json", "--users": "",
+    private static let known: [(name: String, preset: String, help: String)] = [
+        ("--port", "8450", "The port on 127.0.0.1; 0 for any free one."),
+        ("--service", "https://127.0.0.1:8440", "The URL of Countersign's public listener."),
+        ("--ca", "", "The file of the authorities to trust for it; the system's by default."),
+        ("--key", "provider.key", "The file of this provider's private key, PEM."),
+        ("--registration", "provider.json", "The file with the output of `countersign provider add --json`."),
+        ("--users", "", "The file of the accounts; in memory only by default."),
     ]
+
+    /// The text of `--help`: each option with its default.
+    static let help =
+        "Runs the backend of an example app, which signs its users in at Countersign.\n\n"
+        + "Usage: sample-provider [OPTION VALUE]…\n\n"
+        + known.map { option in
+            let preset = option.preset.isEmpty ? "" : " (default \(option.preset))"
+            return "  \(option.name.padding(toLength: 16, withPad: " ", startingAt: 0))\(option.help)\(preset)\n"
+        }.joined()
+
+    private var values = Dictionary(uniqueKeysWithValues: known.map { ($0.name, $0.preset) })
 
     init(arguments: [String]) throws {
         for index in stride(from: 0, to: arguments.count, by: 2) {
-            let known = values.keys.sorted().joined(separator: " ")
-            guard index + 1 < arguments.count, values[arguments[index]] != nil else {
-                throw Malformed(reason: "\(arguments[index]) is unknown or lacks its value; known are \(known)")
+            guard values[arguments[index]] != nil else {
+                throw Malformed(reason: "The option \(arguments[index]) is unknown. See `sample-provider --help`.")
+            }
+            guard index + 1 < arguments.count else {
+                throw Malformed(reason: "\(arguments[index]) has no value. See `sample-provider --help`.")
             }
             values[arguments[index]] = arguments[index + 1]
         }

@@ -207,6 +207,18 @@ def attempts(sample):
 
 
 @step
+def options(sample):
+    """--help lists every option with its default, and an unknown option ends with status 2 and names --help."""
+    shown = subprocess.run([sample.binary, "--help"], capture_output=True, text=True, timeout=TIMEOUT)
+    equal((shown.returncode, shown.stderr), (0, ""), "the status and errors of --help")
+    for name in ("--port", "--service", "--ca", "--key", "--registration", "--users", "(default 8450)"):
+        expect(name in shown.stdout, f"{name} is not in {shown.stdout}")
+    wrong = subprocess.run([sample.binary, "--colour", "red"], capture_output=True, text=True, timeout=TIMEOUT)
+    equal(wrong.returncode, 2, "the status of an unknown option")
+    expect("--help" in wrong.stderr, f"--help is not named in {wrong.stderr}")
+
+
+@step
 def restart(sample):
     """SIGTERM ends it with status 0, and accounts outlive it in a file of mode 0600 without passwords."""
     equal(sample.stop(), 0, "the exit status")
