@@ -32,7 +32,9 @@ struct BanCommand: AsyncParsableCommand {
         @Option(help: "all, or messaging: signing in stays allowed, authorizations are forbidden.") var scope = Ban
             .Scope.all
         @Flag(help: "Ban the user's devices too, which other people may share.") var withDevices = false
-        @Flag(help: "Replace active bans on this subject if the new ban is at least as strict.") var replace = false
+        @Flag(
+            help: "Replace active bans on this subject that are at least as strict; this one may be longer or shorter.")
+        var replace = false
         @Option(help: "The reason to ban at once, without a second administrator: a code or a ticket's number.")
         var emergency: String?
         @Flag(help: "Preview only; change nothing.") var dryRun = false
