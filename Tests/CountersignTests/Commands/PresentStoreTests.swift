@@ -84,8 +84,28 @@ struct PresentStoreTests {
         }
         let mended = try await countersign(["store", "migrate"], "sqlite:\(nowhere)", keys: keys)
         #expect(mended.status == 0, "\(mended.errors)")
+        #expect(mended.errors.contains(Self.created + nowhere), "\(mended.errors)")
         let listed = try await countersign(["provider", "list"], "sqlite:\(nowhere)", keys: keys)
         #expect(listed.status == 0, "\(listed.errors)")
+    }
+
+    private static let created = "A new store was created at sqlite:"
+
+    @Test("is created by provider add, which reports it once")
+    func reported() async throws {
+        let directory = try TemporaryDirectory()
+        let (keys, store) = (directory.path + "/Keys", directory.path + "/another.db")
+        #expect(try await countersign(["keys", "init"], "sqlite:x.db", keys: keys).status == 0)
+        for (name, isNew) in [("first", true), ("second", false)] {
+            let (key, pem) = (directory.path + "/\(name).key", directory.path + "/\(name).pem")
+            _ = try await Command.run(
+                "openssl", ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key])
+            _ = try await Command.run("openssl", ["pkey", "-in", key, "-pubout", "-out", pem])
+            let added = try await countersign(
+                ["provider", "add", "--name", name, "--key", pem], "sqlite:\(store)", keys: keys)
+            #expect(added.status == 0, "\(added.errors)")
+            #expect(added.errors.contains(Self.created + store) == isNew, "\(added.errors)")
+        }
     }
 
     private static let next = Migration(

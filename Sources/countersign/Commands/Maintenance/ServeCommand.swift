@@ -45,8 +45,8 @@ struct ServeCommand: AsyncParsableCommand {
         let collector = SpanCollector(settings.otlpEndpoint)
         let waits = StoreWaits(tracer: collector?.tracer)
         let store = ObservedDatabase(try settings.store.open(clock: { Date() }), observe: waits.record)
-        try await store.migrate(Schema.migrations)
-        try await store.claim(settings.cell, at: settings.store)
+        let isNew = try await store.prepare(for: settings.cell, at: settings.store)
+        if isNew { logger.notice("a new store was created", metadata: ["store": "\(settings.store.place)"]) }
         try await store.requireMode(isDevelopment: settings.isDevelopment, at: settings.store)
         if settings.isDevelopment {
             logger.notice(

@@ -108,14 +108,14 @@ struct StoreCommand: AsyncParsableCommand {
             try await installation.require(.manage, on: settings.store)
             let store = try settings.store.open(clock: { Date() })
             let before = try await store.currentMigration()
-            try await store.migrate(Schema.migrations)
-            try await store.claim(settings.cell, at: settings.store)
+            let isNew = try await store.prepare(for: settings.cell, at: settings.store)
             if development { try await store.requireMode(isDevelopment: true, at: settings.store) }
             let after = try await store.currentMigration()
             try await store.close()
             return Report(
                 before == after ? "The schema is at \(after)." : "The schema went from \(before) to \(after).",
-                json: [.json("from", before), .json("to", after)])
+                json: [.json("from", before), .json("to", after)]
+            ).noting(isNew ? "A new store was created at \(settings.store.place)." : nil)
         }
     }
 

@@ -35,8 +35,8 @@ struct Installation: Sendable {
             installation: self, store: store, environment: Environment(cell: settings.cell))
         do {
             if mayCreate {
-                try await store.migrate(Schema.migrations)
-                try await store.claim(settings.cell, at: settings.store)
+                let isNew = try await store.prepare(for: settings.cell, at: settings.store)
+                if isNew { Output.note("A new store was created at \(settings.store.place).") }
             } else {
                 try await store.requirePresent(at: settings.store, in: settings.cell)
             }

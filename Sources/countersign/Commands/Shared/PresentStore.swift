@@ -32,6 +32,17 @@ extension Database {
         try await require(cell, at: url)
     }
 
+    /// Brings the schema up to date, creating it in an empty store, and claims the store for a cell.
+    ///
+    /// - Returns: whether the store was empty. A command reports that, because a wrong address creates a store too.
+    /// - Throws: ``CommandFailure``, `StoreError`.
+    func prepare(for cell: Cell, at url: StoreURL) async throws -> Bool {
+        let isNew = try await currentMigration() == 0
+        try await migrate(Schema.migrations)
+        try await claim(cell, at: url)
+        return isNew
+    }
+
     /// Gives a new store its cell, which copies and backups keep. Returns if the store belongs to that cell.
     ///
     /// - Throws: ``CommandFailure``.
