@@ -32,6 +32,13 @@ struct SampleIssuer {
         certificate = document.bytes
     }
 
+    /// What each of the files of ``create(in:now:)`` is for, in their order.
+    static let meanings = [
+        "the invented issuer, which the service trusts", "the key that signs invented documents",
+        "the certificate of that key, by the issuer", "the service's key for requests to wallets",
+        "the certificate of that key, by an invented scheme of wallets",
+    ]
+
     /// Makes an issuer that the service trusts, and a certificate of the service for wallets. No file is replaced.
     ///
     /// - Returns: the paths of the files.
