@@ -109,7 +109,7 @@ struct CardRule: Sendable {
     static let contradiction = CardRule(name: .contradiction) { input in
         let kinds = Contradiction.allCases.filter { $0.isIn(input) }.map(\.explanation).joined(separator: "; ")
         return kinds.isEmpty
-            ? (.passed, "No statement of the card denies another one.")
+            ? (.passed, "No two statements of the card contradict each other.")
             : (.failed, "The card contradicts itself: \(kinds).")
     }
 
@@ -134,7 +134,7 @@ struct CardRule: Sendable {
         let names = missing.joined(separator: ", ")
         return missing.isEmpty
             ? (.passed, "Number, birthday, expiry and a name are there.")
-            : (.failed, "What a card cannot count without is missing or empty: \(names).")
+            : (.failed, "Required fields are missing or empty: \(names).")
     }
 
     static let checkDigits = CardRule(name: .checkDigits) { input in

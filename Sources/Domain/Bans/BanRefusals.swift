@@ -18,7 +18,7 @@ package extension Refusal {
     static func signInBanned(by entry: BanEntry, exportToken: Secret<String>) -> Refusal {
         Refusal(
             .userBanned,
-            "This user is banned \(entry.duration). The export token reads and erases the data about the user.",
+            "This user is banned \(entry.duration). With the export token the app can export or erase the user's data.",
             banReason: entry.ban.reason, until: entry.endsAt, exportToken: exportToken)
     }
 

@@ -198,8 +198,8 @@ struct ClaimReader {
             if lifetime > maximumLifetime {
                 note(
                     .lifetimeTooLong,
-                    "From iat to exp it is \(Self.seconds(lifetime)) s, more than the \(Self.seconds(maximumLifetime)) s"
-                        + " allowed.")
+                    "The token is valid for \(Self.seconds(lifetime)) s, from iat to exp. At most "
+                        + "\(Self.seconds(maximumLifetime)) s are allowed.")
             }
         }
         return validity

@@ -20,7 +20,7 @@ enum IssuerFiles {
         let anchors = try anchors(in: directory).map(\.anchor)
         guard mayBeEmpty || !anchors.isEmpty else {
             throw CommandFailure(
-                "\(directory) has no certificate of an issuer (*.pem). Name a directory that has with --issuers.")
+                "\(directory) has no certificate of an issuer (*.pem). Name another directory with --issuers.")
         }
         return IssuerTrust(anchors)
     }

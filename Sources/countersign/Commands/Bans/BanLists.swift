@@ -75,8 +75,8 @@ extension BanCommand {
             Entry("devices", ReportCell(impact.devices.cell.json, counted(impact.devices.map(\.description)))),
             Entry("authorizations", ReportCell(impact.authorizations.cell.json, impact.authorizationsText)),
             .json("replaced", impact.replaced.map(\.id)),
-            Entry("holds_number", "phone number", held(impact.holdsNumber)),
-            Entry("holds_document", "document", held(impact.holdsDocument)),
+            Entry("holds_number", "phone number", banned(impact.holdsNumber)),
+            Entry("holds_document", "document", banned(impact.holdsDocument)),
         ]
         return Report(entries).noting(previewNote(ban == nil))
     }
@@ -87,7 +87,9 @@ extension BanCommand {
         return names.isEmpty ? "0" : "\(names.count): \(shown)"
     }
 
-    private static func held(_ isHeld: Bool) -> ReportCell { ReportCell(.bool(isHeld), isHeld ? "held" : "not held") }
+    private static func banned(_ isBanned: Bool) -> ReportCell {
+        ReportCell(.bool(isBanned), isBanned ? "banned too" : "not banned")
+    }
 
     private static func direct(_ summary: Administration.BanSummary) -> BanEntry? {
         summary.entries.first { $0.origin == .direct }
