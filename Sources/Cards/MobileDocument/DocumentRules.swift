@@ -132,7 +132,8 @@ extension DocumentRules {
                 && !(AgeStatement.age(of: item.element) != nil && asksAge.contains(item.nameSpace))
         }
         guard others.isEmpty else {
-            return PresentationDefect(.surplus, "The wallet presents \(others.count) elements that were not requested.")
+            return PresentationDefect(
+                .surplus, "The wallet presents more than was requested: \(others.count.counting("element")).")
         }
         return input.document.ages.count <= AgeStatement.maximumCount
             ? nil

@@ -70,7 +70,7 @@ package extension SQLiteMaintenance {
                 defer { statement.reset() }
                 while try statement.step() {
                     let row = statement.row()
-                    defects.append("\(try row.integer(1)) rows of \(try row.text(0)) reference missing rows")
+                    defects.append("rows of \(try row.text(0)) that reference missing rows: \(try row.integer(1))")
                 }
                 return defects
             } catch {

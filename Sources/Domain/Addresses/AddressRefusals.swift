@@ -25,7 +25,7 @@ package extension Refusal {
 
     static func contactsExhausted(_ limit: Int, retryAfter: Int) -> Refusal {
         Refusal(
-            .rateLimited, "A phone number may look up \(limit) contacts a day. Try again tomorrow.",
+            .rateLimited, "A phone number may look up \(limit.counting("contact")) a day. Try again tomorrow.",
             retryAfter: retryAfter)
     }
 }

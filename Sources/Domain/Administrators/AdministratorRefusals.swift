@@ -83,8 +83,8 @@ package extension Refusal {
     static func actAffectsMore(_ users: Int, than expected: Int) -> Refusal {
         Refusal(
             .conflict,
-            "The act would affect \(users) users now, and \(expected) when it was asked for. Nothing was changed. Ask for "
-                + "it again.")
+            "The act would affect \(users.counting("user")) now, and \(expected) when it was asked for. Nothing was "
+                + "changed. Ask for it again.")
     }
 
     static let noteOfWaitingBan = Refusal(
@@ -99,7 +99,7 @@ package extension Refusal {
     static func tooManyLooks(_ count: Int, retryAfter: Int) -> Refusal {
         Refusal(
             .rateLimited,
-            "An administrator may look at \(count) persons in an hour. Try again in \(retryAfter) s.",
+            "An administrator may look at \(count.counting("person")) in an hour. Try again in \(retryAfter) s.",
             retryAfter: retryAfter)
     }
 }

@@ -43,7 +43,7 @@ package extension Refusal {
 
     static func authorizationsExhausted(_ limit: Int, retryAfter: Int) -> Refusal {
         Refusal(
-            .rateLimited, "You made \(limit) requests in 24 hours. Try again in \(retryAfter) s.",
+            .rateLimited, "You made \(limit.counting("request")) in 24 hours. Try again in \(retryAfter) s.",
             retryAfter: retryAfter)
     }
 
@@ -71,7 +71,7 @@ package extension Refusal {
     }
 
     static func blocksExhausted(_ limit: Int) -> Refusal {
-        Refusal(.conflict, "You already block \(limit) users. End another block first.", state: "full")
+        Refusal(.conflict, "You already block \(limit.counting("user")). End another block first.", state: "full")
     }
 
     static let noUserInPath = Refusal(.notFound, "The path must end in the id of a user.")

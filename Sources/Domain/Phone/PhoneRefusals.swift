@@ -30,12 +30,13 @@ package extension Refusal {
 
     static func numbersExhausted(_ limit: Int, retryAfter: Int) -> Refusal {
         Refusal(
-            .rateLimited, "You tried \(limit) numbers lately. Try one of them again.", retryAfter: retryAfter)
+            .rateLimited, "You tried \(limit.counting("number")) lately. Try one of them again.", retryAfter: retryAfter
+        )
     }
 
     static func textsExhausted(_ limit: Int) -> Refusal {
         Refusal(
-            .rateLimited, "You requested \(limit) texts to this number in a day. Try again tomorrow.",
+            .rateLimited, "You requested \(limit.counting("text")) to this number in a day. Try again tomorrow.",
             retryAfter: 86_400)
     }
 

@@ -132,7 +132,7 @@ package extension Refusal {
 
     static func applicationRequired(among count: Int, _ subject: Subject) -> Refusal {
         Refusal(
-            .malformedRequest, "The provider has \(count) apps, so the app must be named. Send its id.",
+            .malformedRequest, "The provider has \(count.counting("app")), so the app must be named. Send its id.",
             about: subject)
     }
 

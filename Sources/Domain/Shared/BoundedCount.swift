@@ -5,4 +5,14 @@ package enum BoundedCount {
 
     /// - Parameter found: the number of rows that were found, counted up to one more than ``most``.
     package static func text(_ found: Int) -> String { found > most ? "more than \(most)" : "\(found)" }
+
+    /// The number with its noun: `1 message`, `more than 1000 messages`.
+    package static func text(_ found: Int, _ noun: String) -> String {
+        found > most ? "\(text(found)) \(noun)s" : found.counting(noun)
+    }
+}
+
+package extension BinaryInteger {
+    /// The number with its noun: `1 session`, `2 sessions`.
+    func counting(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }

@@ -107,8 +107,9 @@ extension Administration {
     private static func detail(_ ban: Ban, _ impact: BanImpact) -> String {
         """
         ban \(ban.id), \(ban.kind.rawValue), \(ban.scope.rawValue), \(ban.reason.rawValue), \
-        \(ban.endsAt.map { "until \($0.rfc3339)" } ?? "for good"): \(impact.users.count) users, \
-        \(impact.sessions.count) sessions, \(impact.devices.count) devices, \(impact.authorizationsText) authorizations
+        \(ban.endsAt.map { "until \($0.rfc3339)" } ?? "for good"): \(impact.users.count.counting("user")), \
+        \(impact.sessions.count.counting("session")), \(impact.devices.count.counting("device")), \
+        authorizations: \(impact.authorizationsText)
         """
     }
 }

@@ -114,7 +114,7 @@ extension AuditedAct {
 
     /// The list of issuers of credentials was replaced by a newer one.
     static func issuerListStored(dated date: Date, issuers: Int) -> Self {
-        Self(.issuerListStored, AuditSubject(.issuers, "vical"), "\(issuers) issuers, dated \(date.rfc3339)")
+        Self(.issuerListStored, AuditSubject(.issuers, "vical"), "\(issuers.counting("issuer")), dated \(date.rfc3339)")
     }
 
     static func banAdded(subject: AuditSubject, detail: String) -> Self { Self(.banAdded, subject, detail) }
@@ -134,12 +134,12 @@ extension AuditedAct {
 
     /// An act waits for a second administrator.
     static func requested(_ act: WaitingAct, of subject: AuditSubject) -> Self {
-        Self(.actRequested, subject, "\(act.kind.rawValue), act \(act.id), \(act.users) users")
+        Self(.actRequested, subject, "\(act.kind.rawValue), act \(act.id), \(act.users.counting("user"))")
     }
 
     /// An act that needs a second administrator took effect at once.
     static func urgent(_ act: WaitingAct, of subject: AuditSubject) -> Self {
-        Self(.actUrgent, subject, "\(act.kind.rawValue), act \(act.id), \(act.users) users")
+        Self(.actUrgent, subject, "\(act.kind.rawValue), act \(act.id), \(act.users.counting("user"))")
     }
 
     static func confirmed(_ act: WaitingAct, requestedBy name: String) -> Self {

@@ -58,7 +58,8 @@ struct Consequence {
         case .sessionsEndedInBatch(let ended): self.init(securityEvents: .revoked(ended))
         case .bulkRevocationEnded(let cut):
             self.init(
-                AuditedAct(.sessionEnded, AuditSubject(cut.scope), "\(cut.ended) sessions ended: \(cut.why.text)"))
+                AuditedAct(
+                    .sessionEnded, AuditSubject(cut.scope), "\(cut.ended.counting("session")) ended: \(cut.why.text)"))
         case .sessionChallenged(let session):
             self.init(
                 AuditedAct(.sessionChallenged, AuditSubject(.session, session.id)),
@@ -167,7 +168,7 @@ extension AuditedAct {
         guard case .user(let user) = scope, why == .byAdmin || why == .byProvider && !sessions.isEmpty else {
             return nil
         }
-        return AuditedAct(.sessionEnded, AuditSubject(.user, user), "\(sessions.count) sessions ended")
+        return AuditedAct(.sessionEnded, AuditSubject(.user, user), "\(sessions.count.counting("session")) ended")
     }
 }
 

@@ -50,7 +50,8 @@ struct ClaimReader {
         guard bytes.contains(text.utf8.count) else {
             note(
                 .malformed,
-                "The claim \(name) has \(text.utf8.count) bytes: \(bytes.lowerBound) to \(bytes.upperBound).")
+                "The claim \(name) has \(text.utf8.count.counting("byte")). It may have "
+                    + "\(bytes.lowerBound) to \(bytes.upperBound).")
             return nil
         }
         guard PlainText.isPlain(text, for: use) else {

@@ -30,7 +30,8 @@ package struct UnverifiedToken: Sendable {
                 .malformed,
                 dots.count == 4
                     ? "The token has five parts: encrypted tokens (JWE) are not supported. Sign it only."
-                    : "The token has \(dots.count + 1) parts: a compact JWS has three, header.payload.signature.")
+                    : "The token has \((dots.count + 1).counting("part")): a compact JWS has three, header.payload.signature."
+            )
         }
         header = try TokenHeader(Self.object(compact[..<dots[0]], "header"))
         payload = try Self.object(compact[(dots[0] + 1)..<dots[1]], "payload")

@@ -166,7 +166,9 @@ extension CredentialRules {
             }
         }
         return others.isEmpty
-            ? nil : PresentationDefect(.surplus, "The wallet discloses \(others.count) claims that were not requested.")
+            ? nil
+            : PresentationDefect(
+                .surplus, "The wallet discloses more than was requested: \(others.count.counting("claim")).")
     }
 
     static let place = PresentationRule<Input>("issuing country") { input in

@@ -96,7 +96,7 @@ extension Examination {
                 now().timeIntervalSince(written) > Self.keyAge
             else { return nil }
             let days = Int(saturating: now().timeIntervalSince(written) / 86_400)
-            return Finding(.keys, "\(path) is \(days) days old", "rotate it once a year: see Keys/README.md")
+            return Finding(.keys, "\(path) is \(days.counting("day")) old", "rotate it once a year: see Keys/README.md")
         }
     }
 

@@ -42,7 +42,7 @@ struct Examination {
         guard let referenceAge else { return [] }
         let old = ReferenceData.all.filter { $0.days(at: now()) > referenceAge }
         guard !old.isEmpty else { return [] }
-        let tables = old.map { "\($0.name) (\($0.days(at: now())) days)" }.joined(separator: ", ")
+        let tables = old.map { "\($0.name) (\($0.days(at: now()).counting("day")))" }.joined(separator: ", ")
         return [
             Finding(
                 .referenceData, "the program's tables are older than \(referenceAge) days: \(tables)",

@@ -73,6 +73,9 @@ extension CountedSessions: CellValue {
     /// `12`, or `more than 1000` if counting stopped there.
     var text: String { isMore ? "more than \(count)" : "\(count)" }
 
+    /// With the noun, for sentences: `1 session`, `more than 1000 sessions`.
+    var sessions: String { isMore ? "more than \(count) sessions" : count.counting("session") }
+
     var cell: ReportCell { ReportCell(.integer(Int64(count)), text) }
 
     /// The members of a report: the number, and whether there are more.

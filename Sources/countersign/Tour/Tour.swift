@@ -36,7 +36,8 @@ struct Tour: Sendable {
         try await person.arrive("A new device gets its key certified")
         let session = try await person.signIn()
         let known = try await person.events()
-        script.show("The provider opens a stream of security events", "by Shared Signals", "\(known.count) events")
+        script.show(
+            "The provider opens a stream of security events", "by Shared Signals", "events: \(known.count)")
         script.expect("A protected action")
         try await person.app.act()
         script.expect("The session is resumed on a second connection")

@@ -190,7 +190,7 @@ extension ProblemCase {
     }
 
     private static let ofOtherEvents: [ProblemCase] = [
-        notify(.malformed, "has 1 parts") { _ in "x" },
+        notify(.malformed, "has 1 part:") { _ in "x" },
         notify(.badSignature, "does not verify") { try event($0, by: try ProviderSigner(.es256)) },
         notify(.keyRetired, "is retired") { bench in
             let (signer, id) = try await retiredKey(bench)

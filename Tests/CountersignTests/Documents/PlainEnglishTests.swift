@@ -53,6 +53,34 @@ struct PlainEnglishTests {
         }
     }
 
+    /// Nouns of what the service counts, except those that are verbs too, such as `names`.
+    private static let counted = [
+        "apps", "authorizations", "claims", "contacts", "days", "devices", "elements", "entries", "events", "failures",
+        "issuers", "keys", "messages", "migrations", "numbers", "parts", "persons", "providers", "requests", "rows",
+        "sessions", "streams", "tables", "tasks", "texts", "times", "users",
+    ]
+
+    /// Numbers in a literal whose noun is always in the plural, without those that bound something.
+    private static func plurals(in line: some StringProtocol) -> [String] {
+        guard counted.contains(where: { line.contains(") \($0)") }) else { return [] }
+        let number = /((?i:than|most|least|to) )?\\\((?:[^()"]|\([^()]*\))*\) ([a-z]+)\b/
+        return String(line).matches(of: number).filter { $0.1 == nil && counted.contains(String($0.2)) }
+            .map { String($0.0) }
+    }
+
+    @Test("A number that may be one has its noun from counting(_:), so no sentence says 1 sessions")
+    func numbers() throws {
+        #expect(Self.plurals(in: #""They have \(ended.count) sessions and \(max(0, 1)) users.""#).count == 2)
+        #expect(Self.plurals(in: #""More than \(most) events, at most \(limit) keys, \(found) waits""#) == [])
+        // Clients and examples have no use of it, and the console has its own.
+        let others = ["SwiftSDK/", "Samples/", "SampleProvider/", "Console/"]
+        for file in try SourceFile.all(below: "Sources") where !others.contains(where: file.path.hasPrefix) {
+            for line in file.text.split(separator: "\n") {
+                for plural in Self.plurals(in: line) { Issue.record("\(file.path): \(plural)") }
+            }
+        }
+    }
+
     @Test("Sources and documents have no turn of phrase that is not plain")
     func turns() async throws {
         let measured = try await Self.measure(RunningService.root.path)

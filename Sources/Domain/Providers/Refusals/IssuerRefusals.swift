@@ -60,7 +60,8 @@ package extension Refusal {
 
     static func issuerProvidersExhausted(_ limit: Int) -> Refusal {
         Refusal(
-            .conflict, "The issuer already has \(limit) providers. Give an existing one more audiences.", state: "full")
+            .conflict, "The issuer already has \(limit.counting("provider")). Give an existing one more audiences.",
+            state: "full")
     }
 
     static func issuerUnreachable(_ reason: String) -> Refusal {

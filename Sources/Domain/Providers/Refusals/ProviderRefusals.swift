@@ -105,7 +105,8 @@ package extension Refusal {
 
     static func providerKeysExhausted(_ limit: Int) -> Refusal {
         Refusal(
-            .conflict, "The provider has \(limit) keys, including revoked ones. Ask the operator to add more.",
+            .conflict,
+            "The provider has \(limit.counting("key")), including revoked ones. Ask the operator to add more.",
             state: "full")
     }
 
@@ -192,11 +193,11 @@ package extension Refusal {
     }
 
     static func eventStreamsExhausted(_ limit: Int) -> Refusal {
-        Refusal(.conflict, "The provider already has \(limit) streams. Delete one first.")
+        Refusal(.conflict, "The provider already has \(limit.counting("stream")). Delete one first.")
     }
 
     static func excludedUsersExhausted(_ limit: Int) -> Refusal {
-        Refusal(.conflict, "The stream already leaves out \(limit) users. Add one of them again first.")
+        Refusal(.conflict, "The stream already leaves out \(limit.counting("user")). Add one of them again first.")
     }
 
     static let unknownEventSubject = Refusal(

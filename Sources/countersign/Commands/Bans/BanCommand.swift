@@ -66,7 +66,7 @@ struct BanCommand: AsyncParsableCommand {
                 do {
                     return try await administration.addBan(order, by: policy, upTo: agreed, urgency: urgency)
                 } catch let unconfirmed as Administration.UnconfirmedBan {
-                    try Confirmation.ask("affect \(unconfirmed.users) users")
+                    try Confirmation.ask("affect \(unconfirmed.users.counting("user"))")
                     agreed = unconfirmed.users
                 }
             }

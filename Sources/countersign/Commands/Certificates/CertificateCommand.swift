@@ -63,7 +63,7 @@ struct CertificateCommand: AsyncParsableCommand {
             let device = found.certificate.deviceID
             if !yes {
                 let ended = try await administration.previewRevocation(of: device).sessionsEnded
-                if ended.count > 1 { try Confirmation.ask("end up to \(ended.text) sessions on device \(device)") }
+                if ended.count > 1 { try Confirmation.ask("end up to \(ended.sessions) on device \(device)") }
             }
             try await administration.revokeCertificate(serial: found.certificate.serial, reason: reason)
             return CertificateCommand.report(

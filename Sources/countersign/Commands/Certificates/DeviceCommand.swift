@@ -65,7 +65,7 @@ struct DeviceCommand: AsyncParsableCommand {
             let device = try await admin.resolve(device)
             if !dryRun, !yes {
                 let ended = try await administration.previewRevocation(of: device).sessionsEnded
-                if ended.count > 1 { try Confirmation.ask("end \(ended.text) sessions on device \(device)") }
+                if ended.count > 1 { try Confirmation.ask("end \(ended.sessions) on device \(device)") }
             }
             let revoked =
                 try await dryRun

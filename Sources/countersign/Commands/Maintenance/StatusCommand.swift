@@ -34,8 +34,8 @@ struct StatusCommand: AdminCommand {
         let problems = [
             summary.nodes.isEmpty ? "no node serves the store" : nil,
             differing.isEmpty ? nil : "policies differ on \(differing.joined(separator: ", "))",
-            late.isEmpty ? nil : "\(late.count) tasks are overdue: \(late.joined(separator: ", "))",
-            dead == 0 ? nil : "\(dead) messages could not be sent",
+            late.isEmpty ? nil : "overdue tasks (\(late.count)): \(late.joined(separator: ", "))",
+            dead == 0 ? nil : "messages that could not be sent: \(dead)",
         ].compactMap(\.self)
         return [
             Entry(
@@ -124,16 +124,18 @@ struct StatusCommand: AdminCommand {
         let rows: [Entry] = troubled.map { task in
             let words = [
                 isLate(task) ? "OVERDUE since \(task.dueAt.rfc3339)" : nil,
-                task.failures > 0 ? "failed \(task.failures) times" : nil,
-                task.startedAt.map { "running since \($0.rfc3339), \(task.rows) rows" },
-                task.endedAt.map { "last done at \($0.rfc3339), \(task.lastRows) rows" } ?? "never done",
+                task.failures > 0 ? "failed \(task.failures.counting("time"))" : nil,
+                task.startedAt.map { "running since \($0.rfc3339), \(task.rows.counting("row"))" },
+                task.endedAt.map { "last done at \($0.rfc3339), \(task.lastRows.counting("row"))" } ?? "never done",
             ]
             return .people("task \(task.name)", words.compactMap(\.self).joined(separator: "; "))
         }
         let rest = summary.tasks.count - troubled.count
         let last = summary.tasks.compactMap(\.endedAt).max().map { ", the last one done at \($0.rfc3339)" } ?? ""
         return [.json("housekeeping", Report(summary.tasks, fields))] + rows + [
-            .people("housekeeping", summary.tasks.isEmpty ? "never done" : "\(rest) tasks without problems\(last)")
+            .people(
+                "housekeeping",
+                summary.tasks.isEmpty ? "never done" : "\(rest.counting("task")) without problems\(last)")
         ]
     }
 
@@ -146,7 +148,7 @@ struct StatusCommand: AdminCommand {
             + ReferenceData.all.map { data in
                 .people(
                     data.name.replacing("_", with: " "),
-                    "\(data.source) (\(data.version)), of \(data.date.text), \(data.days(at: now)) days old")
+                    "\(data.source) (\(data.version)), of \(data.date.text), \(data.days(at: now).counting("day")) old")
             }
     }
 }

@@ -135,7 +135,7 @@ struct StoreCommand: AsyncParsableCommand {
         do {
             let pending = try await store.pendingMigrations(of: Schema.migrations)
             return pending.isEmpty
-                ? nil : "\(pending.count) migrations are not applied: run `countersign store migrate`"
+                ? nil : "the schema lacks \(pending.count.counting("migration")): run `countersign store migrate`"
         } catch {
             return ErrorWords.of(error)
         }

@@ -62,8 +62,8 @@ struct StoreCopyCommand: InstallationCommand {
             let count = copied.tables.count { !$0.isEqual }
             report.failure = CommandFailure(
                 final
-                    ? "\(count) tables differ, so the copy is not in use: run the command again."
-                    : "\(count) tables have changed since they were copied: stop the service and add --final.")
+                    ? "\(count.counting("table")) did not match, so the copy is not in use: run the command again."
+                    : "Tables changed after they were copied (\(count) of them): stop the service and add --final.")
         }
         return report
     }

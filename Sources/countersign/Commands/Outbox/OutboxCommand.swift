@@ -59,10 +59,12 @@ struct OutboxCommand: AsyncParsableCommand {
                     previewNote(dryRun, "this message would be requeued"))
             }
             let count = try await administration.previewRetry(of: user)
-            if !dryRun, !yes, count > 1 { try Confirmation.ask("requeue \(BoundedCount.text(count)) messages") }
+            if !dryRun, !yes, count > 1 { try Confirmation.ask("requeue \(BoundedCount.text(count, "message"))") }
             let retried = try await dryRun ? count : administration.retryDeadMessages(of: user)
             return Report(
-                "\(dryRun ? BoundedCount.text(retried) : "\(retried)") messages \(dryRun ? "would be" : "are") requeued.",
+                dryRun
+                    ? "\(BoundedCount.text(retried, "message")) would be requeued."
+                    : "Requeued \(retried.counting("message")).",
                 json: [.json("retried", retried), .json("dry_run", dryRun)]
             ).noting(previewNote(dryRun))
         }

@@ -66,7 +66,7 @@ struct ProviderCommand: AsyncParsableCommand {
             let admin = try admin.administration
             if !dryRun, !yes {
                 let ended = try await admin.previewDisabling(provider).sessions
-                try Confirmation.ask("disable \(provider) and end \(ended.text) sessions")
+                try Confirmation.ask("disable \(provider) and end \(ended.sessions)")
             }
             let ended =
                 try await dryRun
@@ -74,8 +74,8 @@ struct ProviderCommand: AsyncParsableCommand {
                 : admin.disableProvider(provider, reason: reason, urgency: urgency)
             return Report(
                 dryRun
-                    ? "\(provider) would be disabled; \(ended.text) sessions would end."
-                    : "\(provider) is disabled; \(ended.text) sessions ended.",
+                    ? "\(provider) would be disabled; \(ended.sessions) would end."
+                    : "\(provider) is disabled; \(ended.sessions) ended.",
                 json: [.json("disabled", dryRun ? nil : provider), .json("dry_run", dryRun)] + ended.entries
             ).noting(previewNote(dryRun))
         }

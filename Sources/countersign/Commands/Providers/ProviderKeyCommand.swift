@@ -117,8 +117,8 @@ struct KeyCommand: AsyncParsableCommand {
             }
             lines.append(
                 dryRun
-                    ? "\(key) would be revoked; \(ended.text) sessions would end."
-                    : "\(key) is revoked; \(ended.text) sessions ended.")
+                    ? "\(key) would be revoked; \(ended.sessions) would end."
+                    : "\(key) is revoked; \(ended.sessions) ended.")
             lines += KeyCommand.warning(ifTrue: done.leavesNoKey, isPreview: dryRun)
             var entries: [Entry] = [
                 .json("revoked", dryRun ? nil : key), .json("dry_run", dryRun),
@@ -126,7 +126,8 @@ struct KeyCommand: AsyncParsableCommand {
             ]
             entries += ended.entries + [.json("leaves_no_key", done.leavesNoKey)]
             if let written {
-                lines.append("\(written.path) has \(written.sessions) sessions of \(written.users) users.")
+                lines.append(
+                    "\(written.path) has \(written.sessions.counting("session")) of \(written.users.counting("user")).")
                 entries += [
                     .json("users_affected", written.users), .json("sessions_affected", written.sessions),
                 ]
@@ -138,7 +139,7 @@ struct KeyCommand: AsyncParsableCommand {
         private static func effect(of preview: ProviderKeyRevocation) -> String? {
             let ended = preview.sessionsEnded ?? CountedSessions()
             let effects = [
-                ended.count > 0 ? "end \(ended.text) sessions" : nil,
+                ended.count > 0 ? "end \(ended.sessions)" : nil,
                 preview.leavesNoKey ? "leave the provider without a usable key" : nil,
             ].compactMap(\.self)
             return effects.isEmpty ? nil : effects.joined(separator: " and ")

@@ -56,7 +56,8 @@ extension UserCommand {
                 Entry("output", output),
             ]).noting(
                 written.unreadable > 0
-                    ? "\(written.unreadable) rows could not be opened: they are neither archived nor marked." : nil)
+                    ? "Rows that could not be opened, and are neither archived nor marked: \(written.unreadable)." : nil
+            )
         }
 
         /// Parses a day (its first moment) or a point in time, both in UTC; `nil` for anything else.
