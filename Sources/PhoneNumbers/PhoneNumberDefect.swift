@@ -17,7 +17,8 @@ package enum PhoneNumberDefect: String, Error, Sendable, CaseIterable {
         case .tooManyCharacters:
             "A telephone number has at most \(PhoneNumberReader.characterLimit) characters here, punctuation included."
         case .regionUnknown:
-            "The region of a telephone number is an ISO 3166-1 alpha-2 code in capitals that has a numbering plan."
+            "The region of a telephone number is a code in capitals that has a numbering plan: "
+                + "of ISO 3166-1 alpha-2, or XK, AC or TA."
         case .regionNeeded:
             "A number in national form needs the region that it is dialled in; or write it with + and country code."
         case .letters: "Write the telephone number in digits. Letters and extensions are not accepted."

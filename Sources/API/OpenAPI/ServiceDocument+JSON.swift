@@ -2101,7 +2101,7 @@ extension ServiceDocument {
            "string",
            "null"
           ],
-          "description": "ISO 3166-1 alpha-2"
+          "description": "ISO 3166-1 alpha-2, or XK, AC or TA"
          },
          "push_endpoint": {
           "type": [

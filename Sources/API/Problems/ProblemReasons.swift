@@ -14,7 +14,7 @@ extension ProblemReason {
             .tooManyCharacters, "the phone number has more than 64 characters",
             "Send one number, with little or no punctuation."),
         ofPhoneNumber(
-            .regionUnknown, "`region` is not a code of ISO 3166-1 with a numbering plan",
+            .regionUnknown, "`region` has no numbering plan: it is a code of ISO 3166-1, or XK, AC or TA",
             "Send two capital letters, such as `US`, or leave `region` out and send the number with + and country code.",
             #"{"phone_number":"(202) 555-0123","region":"US"}"#),
         ofPhoneNumber(

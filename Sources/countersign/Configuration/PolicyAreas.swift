@@ -115,7 +115,8 @@ struct PolicyArea {
                 .whole("numbers_per_user", \.phones.numbersPerUser, 1...1000),
                 .time("numbers_per_user_period", \.phones.numbersPerUserPeriod, 3600...(365 * day)),
                 .texts(
-                    "countries", \.phones.countries, expected: "a list of ISO 3166-1 alpha-2 codes, each once,",
+                    "countries", \.phones.countries,
+                    expected: "a list of ISO 3166-1 alpha-2 codes, XK, AC and TA, each once,",
                     where: PhoneNumber.hasPlan),
                 .texts(
                     "refused_types", \.phones.refusedTypes,
