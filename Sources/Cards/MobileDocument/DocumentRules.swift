@@ -32,9 +32,10 @@ package extension DocumentRules {
         fileprivate var trusted: CredentialSigner? { try? signer.get() }
     }
 
+    /// The status is last, because a list may have to be fetched for it. A copy of a document causes no fetch.
     static let all: [PresentationRule<Input>] = [
-        type, issuer, issuerSignature, digests, signingTime, validity, status, binding, deviceSignature, completeness,
-        surplus, place, documentExpiry,
+        type, issuer, issuerSignature, digests, signingTime, validity, binding, deviceSignature, completeness, surplus,
+        place, documentExpiry, status,
     ]
 }
 

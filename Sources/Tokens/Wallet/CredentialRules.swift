@@ -32,9 +32,10 @@ package extension CredentialRules {
         fileprivate var claims: JSONValue? { try? credential.claims.get() }
     }
 
+    /// The status is last, because a list may have to be fetched for it. A copy of a credential causes no fetch.
     static let all: [PresentationRule<Input>] = [
-        type, issuer, issuerSignature, digests, validity, status, binding, bindingSignature, bindingContent, bindingAge,
-        completeness, surplus, place, documentExpiry,
+        type, issuer, issuerSignature, digests, validity, binding, bindingSignature, bindingContent, bindingAge,
+        completeness, surplus, place, documentExpiry, status,
     ]
 }
 

@@ -253,6 +253,7 @@ struct MobileDocumentTests {
                 transcript: SessionTranscript(DocumentMint.request(nonce: "other")), status: presenting.status,
                 now: presenting.issuer.now + 90 * 86_400))
         #expect(results.count == DocumentRules.all.count)
+        #expect(results.last?.rule == "status")
         #expect(
             results.compactMap { $0.defect?.reason } == [
                 .notAsked, .unknownIssuer, .expired, .deviceSignature, .surplus,

@@ -63,6 +63,11 @@ struct SelectiveDisclosureTests {
         #expect(try refusal(for: CredentialMint.request(nonce: "")) { $0.hasBinding = false } == .unbound)
         #expect(try refusal { $0.payload = [JSONMember("cnf", .null)] } == .unbound)
         #expect(try refusal { $0.payload = [JSONMember("cnf", .object(["kid": .string("1")]))] } == .unbound)
+        // The status may be looked up for an answer of the device alone.
+        let status = JSONMember(
+            "status", .object(["status_list": .object(["idx": .integer(0), "uri": .string("https://x")])]))
+        #expect(try refusal { ($0.payload, $0.hasBinding) = ([status], false) } == .unbound)
+        #expect(try refusal(now: issuer.now + 301) { $0.payload = [status] } == .replayed)
         let other = P256.Signing.PrivateKey()
         #expect(try refusal { $0.presentingKey = other } == .deviceSignature)
         #expect(try refusal { $0.bindingHeader = [JSONMember("typ", .string("JWT"))] } == .deviceSignature)
