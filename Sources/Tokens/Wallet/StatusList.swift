@@ -14,6 +14,8 @@ package struct StatusList: Sendable {
     private let issuedAt: Date?
     private let expiresAt: Date?
     private let hasExpiry: Bool
+    /// For how long the issuer lets it be kept, seconds; `nil` if it says nothing.
+    private let timeToLive: TimeInterval?
     /// Bits of one status: 1, 2, 4 or 8.
     private let bits: Int
     /// The statuses, compressed by zlib.
@@ -30,7 +32,7 @@ package extension StatusList {
     struct Defect: Error, Sendable, Equatable {
         package let detail: String
 
-        init(_ detail: String) {
+        package init(_ detail: String) {
             self.detail = detail
         }
     }
@@ -74,6 +76,11 @@ package extension StatusList {
         issuedAt = SelectiveDisclosure.time("iat", in: token.payload)
         expiresAt = SelectiveDisclosure.time("exp", in: token.payload)
         hasExpiry = token.payload["exp"] != nil
+        if case .integer(let seconds)? = token.payload["ttl"] {
+            timeToLive = TimeInterval(seconds)
+        } else {
+            timeToLive = nil
+        }
         self.bits = Int(bits)
         self.compressed = compressed
     }
@@ -96,6 +103,7 @@ package extension StatusList {
         issuedAt = Self.time(claims[Label.issuedAt])
         expiresAt = Self.time(claims[Label.expiresAt])
         hasExpiry = claims[Label.expiresAt] != nil
+        timeToLive = claims[Label.timeToLive]?.number.map { TimeInterval($0) }
         self.bits = Int(bits)
         self.compressed = Array(compressed)
     }
@@ -107,6 +115,7 @@ package extension StatusList {
         static let expiresAt: CBORKey = 4
         static let issuedAt: CBORKey = 6
         static let statusList: CBORKey = 65533
+        static let timeToLive: CBORKey = 65534
     }
 
     private static func time(_ value: CBORValue?) -> Date? {
@@ -114,28 +123,22 @@ package extension StatusList {
         return Date(timeIntervalSince1970: Double(seconds))
     }
 
-    /// The status of a credential.
+    /// Verifies a list and decompresses it.
     ///
-    /// - Parameter signer: the signer that ``certificates`` prove, with the root of the credential's own signer.
-    func status(
-        of reference: StatusReference, signer: Result<CredentialSigner, PresentationDefect>, now: Date
-    ) -> CredentialStatus {
-        do throws(Defect) {
-            return try verifiedStatus(of: reference, signer: signer, now: now)
-        } catch {
-            return .unknown(error.detail)
-        }
-    }
-
-    private func verifiedStatus(
-        of reference: StatusReference, signer: Result<CredentialSigner, PresentationDefect>, now: Date
-    ) throws(Defect) -> CredentialStatus {
+    /// - Parameters:
+    ///   - uri: where the credential says that the list is.
+    ///   - signer: the signer that ``certificates`` prove, with the root of the credential's own signer.
+    func verified(
+        at uri: String, signer: Result<CredentialSigner, PresentationDefect>, now: Date
+    ) throws(Defect) -> Verified {
+        let end: Date
         switch signer {
         case .success(let signer):
             guard isSigned(by: signer) else { throw Defect("The signature of the status list does not verify.") }
+            end = signer.notAfter
         case .failure(let defect): throw Defect("The status list has no trusted signer. \(defect.detail)")
         }
-        guard let subject, subject.hasSameBytes(as: reference.uri) else {
+        guard let subject, subject.hasSameBytes(as: uri) else {
             throw Defect("The sub of the status list is not the URI in the credential.")
         }
         guard let issuedAt, issuedAt <= now + Self.clockSkew else {
@@ -146,7 +149,40 @@ package extension StatusList {
                 throw Defect("The status list has expired, or its exp is not a time.")
             }
         }
-        return try value(at: reference.index)
+        return Verified(
+            lifetime: min(min(end, expiresAt ?? end).timeIntervalSince(now), timeToLive ?? .infinity), bits: bits,
+            statuses: try statuses())
+    }
+
+    /// A list that a trusted signer signed, decompressed.
+    struct Verified: Sendable {
+        /// For how long it may be kept by its `exp` and `ttl` and its signer's certificate, seconds. It is not positive if
+        /// only the tolerance for clocks lets it be used.
+        package let lifetime: TimeInterval
+        private let bits: Int
+        private let statuses: [UInt8]
+
+        init(lifetime: TimeInterval, bits: Int, statuses: [UInt8]) {
+            (self.lifetime, self.bits, self.statuses) = (lifetime, bits, statuses)
+        }
+
+        /// Its length in memory, bytes.
+        package var size: Int { statuses.count }
+
+        /// Whether it has a status at an index.
+        package func contains(_ index: Int) -> Bool { index >= 0 && index / (8 / bits) < statuses.count }
+
+        /// The status of a credential. The lowest bits of a byte are the first status in it.
+        package func status(at index: Int) -> CredentialStatus {
+            guard contains(index) else { return .unknown("The status list ends before the credential's index.") }
+            let (byte, place) = index.quotientAndRemainder(dividingBy: 8 / bits)
+            return switch statuses[byte] >> UInt8(place * bits) & UInt8(truncatingIfNeeded: 1 << bits - 1) {
+            case 0: .valid
+            case 1: .revoked
+            case 2: .suspended
+            default: .unknown("The credential has a status that is neither valid, revoked nor suspended.")
+            }
+        }
     }
 
     private func isSigned(by signer: CredentialSigner) -> Bool {
@@ -159,21 +195,11 @@ package extension StatusList {
         }
     }
 
-    /// The lowest bits of a byte are the first status in it.
-    private func value(at index: Int) throws(Defect) -> CredentialStatus {
-        let list: [UInt8]
+    private func statuses() throws(Defect) -> [UInt8] {
         do throws(InflateDefect) {
-            list = try Inflate.zlib(compressed[...], upTo: Self.maximumDecompressed)
+            return try Inflate.zlib(compressed[...], upTo: Self.maximumDecompressed)
         } catch {
             throw Defect("The status list cannot be decompressed: \(ErrorWords.of(error)).")
-        }
-        let (byte, place) = index.quotientAndRemainder(dividingBy: 8 / bits)
-        guard index >= 0, byte < list.count else { throw Defect("The status list ends before the credential's index.") }
-        switch list[byte] >> UInt8(place * bits) & UInt8(truncatingIfNeeded: 1 << bits - 1) {
-        case 0: return .valid
-        case 1: return .revoked
-        case 2: return .suspended
-        default: throw Defect("The credential has a status that is neither valid, revoked nor suspended.")
         }
     }
 }

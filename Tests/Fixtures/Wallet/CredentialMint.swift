@@ -135,6 +135,8 @@ package struct StatusListMint: Sendable {
     package var list: [UInt8] = [0b1110_0100]
     package var certificates: [[UInt8]]
     package var (issuedAt, expiresAt): (Date?, Date?)
+    /// The `ttl`, seconds.
+    package var timeToLive: UInt64?
     package var isJWT = false
     package var type: String?
 
@@ -154,6 +156,7 @@ package struct StatusListMint: Sendable {
             ]
             claims[6] = issuedAt.map { .unsigned(UInt64($0.timeIntervalSince1970)) }
             claims[4] = expiresAt.map { .unsigned(UInt64($0.timeIntervalSince1970)) }
+            claims[65534] = timeToLive.map { .unsigned($0) }
             return try DocumentMint.sign(
                 CBORValue.map(claims).encoded, by: issuer.signerKey,
                 unprotected: [33: .array(certificates.map { .bytes($0[...]) })],
@@ -175,6 +178,7 @@ package struct StatusListMint: Sendable {
                     [],
                     [
                         .init("sub", .string(uri)), .init("iat", seconds(issuedAt)), .init("exp", seconds(expiresAt)),
+                        .init("ttl", timeToLive.map { .integer(Int64(clamping: $0)) } ?? .null),
                         .init("status_list", list),
                     ]), by: issuer.signerKey
             ).utf8)

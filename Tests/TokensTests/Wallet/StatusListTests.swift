@@ -24,10 +24,17 @@ struct StatusListTests {
             var mint = StatusListMint(issuer)
             mint.isJWT = format == .selectiveDisclosure
             change(&mint)
-            return try StatusList(mint.token(), for: format).status(
-                of: StatusReference(uri: uri, index: index), signer: signer ?? .success(issuer.signer()),
-                now: issuer.now)
+            let list = try StatusList(mint.token(), for: format)
+            do throws(StatusList.Defect) {
+                return try list.verified(at: uri, signer: signer ?? trusted(), now: issuer.now).status(at: index)
+            } catch {
+                return .unknown(error.detail)
+            }
         }
+    }
+
+    private func trusted() -> Result<CredentialSigner, PresentationDefect> {
+        (try? issuer.signer()).map { .success($0) } ?? .failure(PresentationDefect(.unknownIssuer, ""))
     }
 
     private static func isUnknown(_ status: CredentialStatus) -> Bool {
@@ -57,6 +64,33 @@ struct StatusListTests {
         #expect(try statuses { $0.expiresAt = now - 60 }.allSatisfy(Self.isUnknown))
         #expect(try statuses { $0.expiresAt = now - 59 } == [.valid, .valid])
         #expect(try statuses { $0.expiresAt = nil } == [.valid, .valid])
+    }
+
+    @Test("says for how long it may be kept: until its exp, its ttl or the end of its signer, whichever is first")
+    func lifetime() throws {
+        let now = issuer.now
+        for (end, timeToLive, expected) in [
+            (now + 20, nil, 20), (now + 20, 10, 10), (now + 20, 60, 20), (nil, 10, 10), (now - 30, 60, -30),
+            (nil, nil, 400 * 86_400), (now + 500 * 86_400, nil, 400 * 86_400),
+        ] as [(Date?, UInt64?, TimeInterval)] {
+            for format in RequestedCredential.Format.allCases {
+                var mint = StatusListMint(issuer)
+                (mint.expiresAt, mint.timeToLive) = (end, timeToLive)
+                mint.isJWT = format == .selectiveDisclosure
+                let list = try StatusList(mint.token(), for: format)
+                #expect(try list.verified(at: Self.uri, signer: trusted(), now: now).lifetime == expected)
+            }
+        }
+    }
+
+    @Test("has no status before its begin and after its end")
+    func bounds() throws {
+        let list = try StatusList(StatusListMint(issuer).token(), for: .mobileDocument)
+        let verified = try list.verified(at: Self.uri, signer: trusted(), now: issuer.now)
+        for index in [-1, 4, Int.max, Int.min] {
+            #expect(!verified.contains(index) && Self.isUnknown(verified.status(at: index)))
+        }
+        #expect(verified.contains(3) && verified.size == 1)
     }
 
     @Test("has a trusted signer, or its answer is unknown and never that a credential is revoked")
@@ -100,9 +134,9 @@ struct StatusListTests {
             var bytes = token
             bytes[place] ^= 1
             guard let list = try? StatusList(bytes, for: .mobileDocument) else { continue }
-            let status = list.status(
-                of: StatusReference(uri: Self.uri, index: 0), signer: .success(signer), now: issuer.now)
-            #expect(Self.isUnknown(status), "\(place)")
+            #expect(throws: StatusList.Defect.self, "\(place)") {
+                try list.verified(at: Self.uri, signer: .success(signer), now: issuer.now)
+            }
         }
     }
 }

@@ -11,9 +11,8 @@ import Tokens
 package struct PresentationVerifier: Sendable {
     private let trust: IssuerTrust
     private let requirement: StatusRequirement
-    private let lists: [FetchedList]
-    /// Notes the list that a rule looked for in vain.
-    private var missing: MissingList?
+    /// Finds the list in which a status has an index.
+    private let find: @Sendable (_ name: StatusListName, _ index: Int, _ now: Date) -> StatusLists.Found
 }
 
 package extension PresentationVerifier {
@@ -31,7 +30,12 @@ package extension PresentationVerifier {
     init(trust: IssuerTrust, status requirement: StatusRequirement, lists: [FetchedList]) {
         self.trust = trust
         self.requirement = requirement
-        self.lists = lists
+        find = { name, _, now in
+            guard let list = lists.first(where: { $0.uri.hasSameBytes(as: name.uri) }) else {
+                return .failure(.unavailable(name.uri))
+            }
+            return Result { () throws(StatusList.Defect) in try trust.statusList(list.bytes, name, now) }
+        }
     }
 
     /// The answer of a wallet.
@@ -61,28 +65,6 @@ package extension PresentationVerifier {
         try verified(input(answer, request, now))
     }
 
-    /// Verifies an answer to a request, and fetches the status list of its credential if one is needed. That list is
-    /// named by an issuer whose signature has been verified. Nobody else chooses a URL.
-    ///
-    /// - Throws: the first defect.
-    func verify(
-        _ answer: Answer, to request: PresentationRequest, now: Date, fetching fetch: FetchList
-    ) async throws(PresentationDefect) -> Verified {
-        let missing = MissingList()
-        var first = self
-        first.missing = missing
-        do throws(PresentationDefect) {
-            return try first.verify(answer, to: request, now: now)
-        } catch {
-            guard error.reason == .statusUnknown, let uri = missing.uri, let bytes = await fetch(uri) else {
-                throw error
-            }
-            return try PresentationVerifier(
-                trust: trust, status: requirement, lists: lists + [FetchedList(uri: uri, bytes: bytes)]
-            ).verify(answer, to: request, now: now)
-        }
-    }
-
     /// The result of every rule, for a report.
     ///
     /// - Throws: a defect of the form, after which no rule can be applied.
@@ -96,13 +78,63 @@ package extension PresentationVerifier {
     }
 }
 
-/// The URI of a status list that was not there.
+extension PresentationVerifier {
+    private init(
+        _ trust: IssuerTrust, _ requirement: StatusRequirement,
+        find: @escaping @Sendable (StatusListName, Int, Date) -> StatusLists.Found
+    ) {
+        (self.trust, self.requirement, self.find) = (trust, requirement, find)
+    }
+
+    /// Verifies an answer to a request, and fetches the status list of its credential if it is not kept. A trusted issuer
+    /// has named that list, and the device of the holder has presented the credential for this request.
+    ///
+    /// - Throws: the first defect.
+    func verify(
+        _ answer: Answer, to request: PresentationRequest, now: Date, fetching lists: StatusLists
+    ) async throws(PresentationDefect) -> Verified {
+        let missing = MissingList()
+        do throws(PresentationDefect) {
+            return try PresentationVerifier(trust, requirement) { name, index, _ in
+                if let found = lists.kept(name, for: index) { return found }
+                missing.note(name, index)
+                return .failure(.unavailable(name.uri))
+            }.verify(answer, to: request, now: now)
+        } catch {
+            guard error.reason == .statusUnknown, let (name, index) = missing.noted else { throw error }
+            let found = await lists.find(name, for: index) {
+                [trust] (bytes, moment) throws(StatusList.Defect) in try trust.statusList(bytes, name, moment)
+            }
+            return try PresentationVerifier(trust, requirement) { other, index, _ in
+                other == name ? found : lists.kept(other, for: index) ?? .failure(.unavailable(other.uri))
+            }.verify(answer, to: request, now: now)
+        }
+    }
+}
+
+/// The status list that was not kept, and the index in it.
 private final class MissingList: Sendable {
-    private let noted = Mutex<String?>(nil)
+    private let value = Mutex<(StatusListName, Int)?>(nil)
 
-    var uri: String? { noted.withLock { $0 } }
+    var noted: (StatusListName, Int)? { value.withLock { $0 } }
 
-    func note(_ uri: String) { noted.withLock { $0 = uri } }
+    func note(_ name: StatusListName, _ index: Int) { value.withLock { $0 = (name, index) } }
+}
+
+extension IssuerTrust {
+    fileprivate func knownSigner(
+        of chain: [[UInt8]], for use: Use, _ now: Date
+    ) -> Result<CredentialSigner, PresentationDefect> {
+        Result { () throws(PresentationDefect) in try signer(of: chain, for: use, now: now) }
+    }
+
+    fileprivate func statusList(
+        _ bytes: [UInt8], _ name: StatusListName, _ now: Date
+    ) throws(StatusList.Defect) -> StatusList.Verified {
+        let list = try StatusList(bytes, for: name.format)
+        return try list.verified(
+            at: name.uri, signer: knownSigner(of: list.certificates, for: .statusList(root: name.root), now), now: now)
+    }
 }
 
 extension PresentationVerifier {
@@ -178,7 +210,7 @@ extension PresentationVerifier {
         .document(
             DocumentRules.Input(
                 document: document, requested: requested,
-                signer: signer(of: document.certificates, for: .mobileDocument(type: requested.type), now),
+                signer: trust.knownSigner(of: document.certificates, for: .mobileDocument(type: requested.type), now),
                 transcript: transcript, status: statusCheck(.mobileDocument, now), now: now))
     }
 
@@ -190,34 +222,17 @@ extension PresentationVerifier {
         return .credential(
             CredentialRules.Input(
                 credential: credential, requested: token.requested, request: request,
-                signer: signer(of: credential.certificates, for: use, now),
+                signer: trust.knownSigner(of: credential.certificates, for: use, now),
                 status: statusCheck(.selectiveDisclosure, now), now: now))
-    }
-
-    private func signer(
-        of chain: [[UInt8]], for use: IssuerTrust.Use, _ now: Date
-    ) -> Result<CredentialSigner, PresentationDefect> {
-        do throws(PresentationDefect) {
-            return .success(try trust.signer(of: chain, for: use, now: now))
-        } catch {
-            return .failure(error)
-        }
     }
 
     private func statusCheck(_ format: RequestedCredential.Format, _ now: Date) -> StatusCheck {
         StatusCheck(requirement) { reference, signer in
-            guard let fetched = lists.first(where: { $0.uri.hasSameBytes(as: reference.uri) }) else {
-                missing?.note(reference.uri)
-                return .unknown("The status list at \(reference.uri.prefix(256)) is not available.")
+            let name = StatusListName(uri: reference.uri, root: signer.root, format: format)
+            return switch find(name, reference.index, now) {
+            case .success(let list): list.status(at: reference.index)
+            case .failure(let defect): .unknown(defect.detail)
             }
-            let list: StatusList
-            do throws(StatusList.Defect) {
-                list = try StatusList(fetched.bytes, for: format)
-            } catch {
-                return .unknown(error.detail)
-            }
-            let signer = self.signer(of: list.certificates, for: .statusList(root: signer.root), now)
-            return list.status(of: reference, signer: signer, now: now)
         }
     }
 }

@@ -20,8 +20,7 @@ extension Service {
         var isStatusUnknown = false
         do throws(PresentationDefect) {
             verified = try await PresentationVerifier(trust: wallet.trust, status: policy.status, lists: []).verify(
-                answer, to: request, now: now
-            ) { await wallet.statusList($0) }
+                answer, to: request, now: now, fetching: wallet.lists)
         } catch {
             guard error.reason == .statusUnknown, age == nil, policy.statusUnknown == .review else { throw error }
             // Everything else must be right before a reviewer sees it.

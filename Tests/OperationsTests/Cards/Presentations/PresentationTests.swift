@@ -238,6 +238,8 @@ struct PresentationTests {
             #expect(try await reason() == .statusUnknown)
             var list = StatusListMint(bench.wallet.issuer)
             try bench.wallet.publish(list)
+            #expect(try await reason() == .statusUnknown)
+            bench.fixture.clock.advance(31)
             #expect(try await reason() == .revoked)
             bench.fixture.clock.advance(301)
             list.list = [0]

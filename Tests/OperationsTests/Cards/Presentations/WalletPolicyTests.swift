@@ -129,6 +129,8 @@ struct WalletPolicyTests {
                 await RedirectTests.refusal { _ = try await bench.post(answer, to: forged) }?.reason
                     == .issuerCertificate)
             try bench.wallet.publish(StatusListMint(bench.wallet.issuer))
+            // A list that could not be fetched is not fetched again for half a minute.
+            bench.fixture.clock.advance(31)
             let revoked = try await bench.begin(.identity, alice)
             let known = try revoked.answer(mint(.identity))
             #expect(await RedirectTests.refusal { _ = try await bench.post(known, to: revoked) }?.reason == .revoked)
