@@ -102,6 +102,30 @@ struct IssuerTrustTests {
         #expect(refusal([long], now: now + 4_000 * 86_400) == .issuerCertificate)
     }
 
+    @Test("in a renewed certificate of an issuer does not depend on the order of the certificates")
+    func renewed() throws {
+        let now = issuer.now
+        func root(from: Date, until: Date) throws -> IssuerTrust.Anchor {
+            let root = try issuer.certified(
+                subject: WalletIssuer.name("IACA"), key: .init(issuer.rootKey.publicKey), from: from, until: until,
+                WalletIssuer.authority())
+            return try IssuerTrust.Anchor(root, types: nil)
+        }
+        let old = try root(from: now - 86_400, until: now - 60)
+        let present = try root(from: now - 86_400, until: now + 86_400)
+        let next = try root(from: now + 3_600, until: now + 10 * 86_400)
+        for anchors in [[old, present, next], [next, present, old], [next, old, present]] {
+            let trust = IssuerTrust(anchors)
+            for (moment, root) in [(now, present), (now + 2 * 86_400, next)] {
+                let signer = try trust.signer(of: [issuer.certificate], for: Self.use, now: moment)
+                #expect(signer.root == root.thumbprint)
+            }
+        }
+        #expect(
+            Self.refusal([issuer.certificate], for: Self.use, now: now, by: IssuerTrust([next, old]))
+                == .issuerCertificate)
+    }
+
     @Test("in signers of other kinds needs no purpose, but the same root")
     func otherUses() throws {
         let plain = try issuer.certified(WalletIssuer.signer(purposes: []))

@@ -77,9 +77,7 @@ package extension ClientChain {
         else { throw .malformed }
         let issuers = authorities.filter { $0.subject == leaf.issuer }
         guard !issuers.isEmpty else { throw .unknownIssuer }
-        guard let issuer = issuers.first(where: { $0.publicKey.isValidSignature(leaf.signature, for: leaf) }) else {
-            throw .badSignature
-        }
+        guard let issuer = leaf.issuer(among: issuers, \.self, at: now) else { throw .badSignature }
         guard now >= leaf.notValidBefore, now >= issuer.notValidBefore else { throw .notYetValid }
         guard now <= leaf.notValidAfter, now <= issuer.notValidAfter else { throw .expired }
         try Self.checkExtensions(leaf.extensions)

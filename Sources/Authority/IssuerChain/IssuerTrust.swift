@@ -115,11 +115,9 @@ package extension IssuerTrust {
         guard !admitted.isEmpty else {
             throw PresentationDefect(.unknownIssuer, "The issuer is not trusted for this type of credential.")
         }
-        guard
-            let anchor = admitted.first(where: {
-                $0.certificate.publicKey.isValidSignature(leaf.signature, for: leaf)
-            })
-        else { throw Self.refused("Its signature does not verify with the trusted issuer's key.") }
+        guard let anchor = leaf.issuer(among: admitted, \.certificate, at: now) else {
+            throw Self.refused("Its signature does not verify with the trusted issuer's key.")
+        }
         let begin = max(leaf.notValidBefore, anchor.certificate.notValidBefore)
         let end = min(leaf.notValidAfter, anchor.certificate.notValidAfter)
         guard begin <= now, now <= end else { throw Self.refused("It or its issuer's certificate is not valid now.") }

@@ -69,16 +69,12 @@ extension TrustList.Roots {
     ) throws(TrustList.Defect) {
         var current = signer
         for others in 0..<Self.maximumPath {
-            guard now >= current.notValidBefore, now <= current.notValidAfter else {
-                throw .validity
-            }
-            if let root = Self.issuer(of: current, among: roots, others: others) {
-                guard now >= root.notValidBefore, now <= root.notValidAfter else {
-                    throw .validity
-                }
+            guard current.isValid(at: now) else { throw .validity }
+            if let root = Self.issuer(of: current, among: roots, others: others, now: now) {
+                guard root.isValid(at: now) else { throw .validity }
                 return
             }
-            guard let next = Self.issuer(of: current, among: authorities, others: others) else { break }
+            guard let next = Self.issuer(of: current, among: authorities, others: others, now: now) else { break }
             current = next
         }
         throw .root
@@ -87,11 +83,11 @@ extension TrustList.Roots {
     /// The certificate that certifies another.
     ///
     /// - Parameter others: the number of authorities between it and the signer.
-    private static func issuer(of certificate: Certificate, among list: [Certificate], others: Int) -> Certificate? {
-        list.first {
-            $0.subject == certificate.issuer && certifies($0, others: others)
-                && $0.publicKey.isValidSignature(certificate.signature, for: certificate)
-        }
+    private static func issuer(
+        of certificate: Certificate, among list: [Certificate], others: Int, now: Date
+    ) -> Certificate? {
+        let named = list.filter { $0.subject == certificate.issuer && certifies($0, others: others) }
+        return certificate.issuer(among: named, \.self, at: now)
     }
 
     private static func certifies(_ certificate: Certificate, others: Int) -> Bool {
