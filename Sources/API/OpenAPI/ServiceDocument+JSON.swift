@@ -2876,7 +2876,7 @@ extension ServiceDocument {
      "Identity cards"
     ],
     "summary": "Send the wallet's answer, or redeem it",
-    "description": "The first answer that can be decrypted ends the presentation. An identity gives a card, and an age is the member that was asked for. An answer by redirect has arrived already, and is redeemed once with response_code, within two minutes.",
+    "description": "The first answer that presents a credential ends the presentation. An identity gives a card, and an age is the member that was asked for. An answer by redirect has arrived already, and is redeemed once with response_code, within two minutes.",
     "responses": {
      "201": {
       "description": "Accepted",

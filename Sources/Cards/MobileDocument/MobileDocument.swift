@@ -43,7 +43,7 @@ package extension MobileDocument {
         }
         let documents = response["documents"]?.elements ?? []
         guard let document = documents.first else {
-            throw PresentationDefect(.incomplete, "The wallet presents no document.")
+            throw PresentationDefect.empty("The wallet presents no document.")
         }
         guard documents.count == 1 else {
             throw PresentationDefect(.surplus, "The wallet presents several documents in one DeviceResponse.")

@@ -26,13 +26,13 @@ package extension PresentationToken {
             }
         }
         guard answer["error"] == nil else {
-            throw PresentationDefect(.incomplete, "The wallet reports an error and presents nothing.")
+            throw PresentationDefect.empty("The wallet reports an error and presents nothing.")
         }
         guard case .object(let members)? = answer["vp_token"] else {
             throw PresentationDefect(.malformed, "The answer has no vp_token that is an object with the query's ids.")
         }
         guard !members.isEmpty else {
-            throw PresentationDefect(.incomplete, "The vp_token has no presentation.")
+            throw PresentationDefect.empty("The vp_token has no presentation.")
         }
         var tokens: [PresentationToken] = []
         for member in members { tokens.append(try PresentationToken(member, request)) }

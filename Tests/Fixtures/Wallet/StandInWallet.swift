@@ -183,8 +183,16 @@ package struct ReceivedRequest: Sendable {
         try answer(tokens: [id: token], kid: kid)
     }
 
-    /// The answer of OpenID4VP with presentations under ids of the query, encrypted by ECDH-ES with A128GCM.
+    /// The answer of OpenID4VP with presentations under ids of the query.
     package func answer(tokens: KeyValuePairs<String, String>, kid: String? = nil) throws -> WalletAnswer {
+        let presentations = tokens.map { JSONMember($0.key, .array([.string($0.value)])) }
+        let state = try returnedState ?? payload()["state"]
+        return try answer(
+            content: .object(["vp_token": .object(presentations), "state": state == .null ? nil : state]), kid: kid)
+    }
+
+    /// The answer of OpenID4VP with any content, encrypted by ECDH-ES with A128GCM.
+    package func answer(content: JSONValue, kid: String? = nil) throws -> WalletAnswer {
         let (recipient, keyID) = try key()
         let ephemeral = P256.KeyAgreement.PrivateKey()
         let header = JSONValue.object([
@@ -201,11 +209,6 @@ package struct ReceivedRequest: Sendable {
         // AlgorithmID, no names of the parties, and the length of the key in bits (RFC 7518 §4.6.2).
         derivation.update(data: number(7) + Array("A128GCM".utf8) + number(0) + number(0) + number(128))
         let key = SymmetricKey(data: Array(derivation.finalize()).prefix(16))
-        let presentations = tokens.map { JSONMember($0.key, .array([.string($0.value)])) }
-        let state = try returnedState ?? payload()["state"]
-        let content = JSONValue.object([
-            "vp_token": .object(presentations), "state": state == .null ? nil : state,
-        ])
         let box = try AES.GCM.seal(content.jsonBytes, using: key, authenticating: Array(protected.utf8))
         let parts = [Array(box.nonce), Array(box.ciphertext), Array(box.tag)].map { Base64URL.encode($0) }
         return WalletAnswer(

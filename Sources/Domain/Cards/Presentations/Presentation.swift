@@ -128,11 +128,15 @@ package extension Presentation {
 }
 
 package extension PresentationDefect {
-    /// Whether the answer says nothing about the wallet, because it cannot be parsed or decrypted. The request stays open.
-    var isUnreadable: Bool {
+    /// Whether the answer says nothing about a credential, because it cannot be parsed or decrypted, or presents none.
+    /// Anybody who saw the request can send one, since it contains the public key, so the request stays open.
+    var leavesOpen: Bool {
         switch reason {
         case .malformed, .undecryptable, .wrongKey: true
-        default: false
+        case .incomplete: isEmpty
+        case .notAsked, .surplus, .mixed, .unknownIssuer, .issuerCertificate, .issuerSignature, .digest, .notYetValid,
+            .expired, .revoked, .suspended, .statusUnknown, .unbound, .deviceSignature, .replayed, .documentExpired:
+            false
         }
     }
 }

@@ -2,11 +2,18 @@
 package struct PresentationDefect: Error, Sendable, Equatable {
     package let reason: Reason
     package let detail: String
+    /// Whether the answer presents no credential: it reports an error, or is empty.
+    let isEmpty: Bool
 }
 
 package extension PresentationDefect {
     init(_ reason: Reason, _ detail: String) {
-        self.init(reason: reason, detail: detail)
+        self.init(reason: reason, detail: detail, isEmpty: false)
+    }
+
+    /// The defect of an answer that presents no credential.
+    static func empty(_ detail: String) -> PresentationDefect {
+        PresentationDefect(reason: .incomplete, detail: detail, isEmpty: true)
     }
 
     /// The raw values are the contract's.

@@ -32,7 +32,7 @@ package extension Service {
 
     /// Verifies the answer of a wallet at its arrival, and keeps it until the app redeems it.
     ///
-    /// The answer is counted first. The first one that can be decrypted ends the request. The same answer again gets the
+    /// The answer is counted first. The first one that presents a credential ends the request. The same answer again gets the
     /// same response, so a wallet can repeat it if the response is lost.
     ///
     /// - Parameter request: the secret of the request.
@@ -57,7 +57,7 @@ package extension Service {
             result = try await verify(.encrypted(response, key), to: sent, of: presentation, by: wallet)
         } catch {
             let refusal = Refusal.presentationRejected(error)
-            if !error.isUnreadable { try await refuseResponse(presentation, error.reason.rawValue) }
+            if !error.leavesOpen { try await refuseResponse(presentation, error.reason.rawValue) }
             throw refusal
         }
         let received = ReceivedAnswer(

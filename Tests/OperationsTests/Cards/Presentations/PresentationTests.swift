@@ -168,6 +168,33 @@ struct PresentationTests {
         }
     }
 
+    @Test("stays open after an answer that presents nothing, by either protocol")
+    func empty() async throws {
+        try await PresentationBench.run { bench in
+            let context = bench.fixture.context
+            let alice = try await bench.cards.phones.person("alice")
+            let opened = try await bench.open(.over18, alice)
+            let received = ReceivedRequest(opened, by: .openID4VP)
+            for answer in [
+                try received.answer(tokens: [:]),
+                try received.answer(content: .object(["error": .string("access_denied")])),
+                try ReceivedRequest(opened, by: .isoDocument).answer(presenting: MintedDocument.response([])),
+                try ReceivedRequest(opened, by: .isoDocument).answer(
+                    presenting: MintedDocument.response([], status: 10)),
+            ] {
+                let refusal = await RedirectTests.refusal {
+                    _ = try await context.answerPresentation(opened.id.description, answer, for: alice.session)
+                }
+                #expect(refusal?.code == .presentationRejected)
+                let read = try await context.readPresentation(opened.id.description, for: alice.session)
+                #expect(read.state == .open)
+            }
+            let right = try bench.answer(opened, bench.mint(.over18), by: .isoDocument)
+            let outcome = try await context.answerPresentation(opened.id.description, right, for: alice.session)
+            #expect(outcome.isReached == true)
+        }
+    }
+
     @Test("takes no sixth answer, and none after its end")
     func attempts() async throws {
         try await PresentationBench.run { bench in
