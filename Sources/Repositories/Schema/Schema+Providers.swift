@@ -98,7 +98,7 @@ extension Schema {
         // Lists of issuers of credentials, as their providers signed them.
         """
         CREATE TABLE trust_lists (
-            name TEXT NOT NULL PRIMARY KEY,
+            url TEXT NOT NULL PRIMARY KEY,
             body BYTEA NOT NULL,
             dated_at BIGINT NOT NULL,
             next_update BIGINT,

@@ -37,7 +37,7 @@ extension Examination {
         do {
             try await store.requirePresent(at: settings.store, in: settings.cell)
             let before = now()
-            let look = try await store.read { try Self.look(in: $0) }
+            let look = try await store.read { try Self.look(in: $0, policy.wallet) }
             if try await store.hasForeignChangeLog() {
                 found.append(Finding(.store, NodeRefusal.foreignLog.what, NodeRefusal.foreignLog.mend))
             }
@@ -51,7 +51,7 @@ extension Examination {
         return found
     }
 
-    private static func look(in transaction: any Transaction) throws -> Look {
+    private static func look(in transaction: any Transaction, _ wallet: WalletPolicy) throws -> Look {
         let settings = StoreSettingRepository(transaction)
         return Look(
             isDevelopment: try settings.isDevelopment(),
@@ -63,7 +63,9 @@ extension Examination {
             backupAt: try settings.lastBackup(), newestEntry: try AuditRepository(transaction).newest(),
             attestationsReadAt: try AttestationRepository(transaction).listTimes()?.readAt,
             hasAndroidApp: try AttestationRepository(transaction).hasAndroidApp(),
-            issuerList: try TrustListRepository(transaction).times().map { ($0.date, $0.nextUpdate) },
+            issuerList: try TrustListRepository(transaction, at: wallet.vicalURL).times().map {
+                ($0.date, $0.nextUpdate)
+            },
             at: transaction.now)
     }
 

@@ -145,7 +145,8 @@ struct Fault: Sendable, CustomTestStringConvertible {
             try installation.trustList()
             try await installation.within { store in
                 _ = try await store.write {
-                    try TrustListRepository($0).store([1], date: Date() - 3 * 86_400, nextUpdate: nil)
+                    try TrustListRepository($0, at: "https://list.example/vical").store(
+                        [1], date: Date() - 3 * 86_400, nextUpdate: nil)
                 }
             }
         },

@@ -141,7 +141,7 @@ struct TrustListTableTests {
         try await TestTables.run(kind) { tables in
             let date = TestTables.now - 3600
             try await tables.write { transaction in
-                let records = TrustListRepository(transaction)
+                let records = TrustListRepository(transaction, at: "https://list.example/vical")
                 #expect(try records.times() == nil && records.body() == nil)
                 #expect(try records.store([1], date: date, nextUpdate: nil))
                 #expect(try !records.store([2], date: date, nextUpdate: nil))
@@ -151,6 +151,10 @@ struct TrustListTableTests {
                 let times = try #require(try records.times())
                 #expect(times.date == date + 1 && times.nextUpdate == date + 60 && times.fetchedAt == transaction.now)
                 #expect(try records.body() == [3])
+                // Another provider's list has its own date.
+                let other = TrustListRepository(transaction, at: "https://other.example/vical")
+                #expect(try other.times() == nil && other.store([4], date: date - 60, nextUpdate: nil))
+                #expect(try other.body() == [4] && records.body() == [3])
             }
         }
     }

@@ -25,9 +25,8 @@ struct IssuerCommand: AsyncParsableCommand {
             var issuers = try IssuerFiles.anchors(in: IssuerCommand.directory(admin.settings)).map {
                 Issuer(source: $0.file, anchor: $0.anchor)
             }
-            if !(try admin.policy().wallet.vicalURL.isEmpty),
-                let stored = try await admin.administration.storedTrustList()
-            {
+            let url = try admin.policy().wallet.vicalURL
+            if !url.isEmpty, let stored = try await admin.administration.storedTrustList(from: url) {
                 let roots = try WalletFiles.listRoots(in: admin.keysDirectory)
                 do throws(TrustList.Defect) {
                     let list = try TrustList(stored.body, rootedIn: roots, now: admin.environment.now())
@@ -107,7 +106,7 @@ struct IssuerCommand: AsyncParsableCommand {
                 throw CommandFailure("\(url) cannot be fetched. Check the URL and this machine's network.")
             }
             do {
-                let (list, isNew) = try await admin.administration.storeTrustList(body, rootedIn: roots)
+                let (list, isNew) = try await admin.administration.storeTrustList(body, from: url, rootedIn: roots)
                 return Report([
                     Entry("provider", list.provider), Entry("dated_at", list.date.rfc3339),
                     Entry("next_update", list.nextUpdate?.rfc3339, none: "unknown"),

@@ -78,7 +78,10 @@ extension ConsequenceTests {
         .admin("StoreTrustList", audit: ["issuer_list_stored"]) { world in
             let wallet = world.fixture.wallet
             let (list, roots) = (try wallet.list.list(), try TrustList.Roots([wallet.list.root]))
-            return { _ in _ = try await world.fixture.admin.storeTrustList(list, rootedIn: roots) }
+            return { _ in
+                _ = try await world.fixture.admin.storeTrustList(
+                    list, from: "https://list.example/vical", rootedIn: roots)
+            }
         },
         .admin(
             "RemoveOrigin", audit: ["provider_changed"], notices: ["provider_keys"], effects: [.dropsProvider]

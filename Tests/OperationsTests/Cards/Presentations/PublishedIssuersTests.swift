@@ -3,9 +3,10 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Testing
+
+@testable import Operations
 
 @Suite("The published list of issuers")
 struct PublishedIssuersTests {
@@ -65,14 +66,14 @@ struct PublishedIssuersTests {
             var mint = bench.wallet.list
             func store(_ date: Date) async throws -> Bool {
                 mint.date = date
-                return try await bench.fixture.admin.storeTrustList(mint.list(), rootedIn: roots).isNew
+                return try await bench.fixture.admin.storeTrustList(mint.list(), from: Self.url, rootedIn: roots).isNew
             }
             let date = mint.date
             #expect(try await store(date))
             #expect(try await !store(date))
             #expect(try await !store(date - 1))
             #expect(try await store(date + 1))
-            let stored = try #require(try await bench.fixture.admin.storedTrustList())
+            let stored = try #require(try await bench.fixture.admin.storedTrustList(from: Self.url))
             let list = try TrustList(stored.body, rootedIn: roots, now: bench.fixture.clock.now)
             #expect(list.date == date + 1 && stored.fetchedAt == bench.fixture.clock.now)
             #expect(try await bench.count("audit_entries WHERE event = 'issuer_list_stored'") == 2)
@@ -95,6 +96,52 @@ struct PublishedIssuersTests {
             try await bench.fixture.housekeeping()
             #expect(try await isAccepted(on: bench))
         }
+    }
+
+    @Test("of another URL is used in place of the former one, whichever is later")
+    func moved() async throws {
+        try await PresentationBench.run(Self.policy) { bench in
+            try await fetch(bench.wallet.list.list(), on: bench)
+            try await bench.fixture.housekeeping()
+            #expect(try await isAccepted(on: bench))
+            var policy = Self.policy
+            policy.wallet.vicalURL = "https://other.example/vical"
+            bench.fixture.policy.replace(with: policy)
+            try await bench.fixture.housekeeping()
+            #expect(try await !isAccepted(on: bench))
+            let roots = try TrustList.Roots([bench.wallet.list.root])
+            for (seconds, isNew) in [(-60, true), (-61, false), (0, true)] {
+                var mint = bench.wallet.list
+                mint.date += TimeInterval(seconds)
+                let stored = try await bench.fixture.admin.storeTrustList(
+                    mint.list(), from: policy.wallet.vicalURL, rootedIn: roots)
+                #expect(stored.isNew == isNew)
+                try await bench.fixture.housekeeping()
+                #expect(try await isAccepted(on: bench))
+            }
+        }
+    }
+
+    @Test("that was read before the files were replaced is not used after it")
+    func replaced() throws {
+        let wallet = try StandInWallet()
+        let files = wallet.files
+        let now = wallet.listed.now
+        let roots = try TrustList.Roots([wallet.list.root])
+        let issuers = TrustedIssuers(trust: files.trust, reader: files.reader, listRoots: roots, now: { now })
+        let list = try TrustList(wallet.list.list(), rootedIn: roots, now: now)
+        func isTrusted() -> Bool {
+            let use = IssuerTrust.Use.mobileDocument(type: DocumentMint.licence)
+            return (try? issuers.trust.signer(of: [wallet.listed.certificate], for: use, now: now)) != nil
+        }
+        let before = issuers.basis
+        issuers.use((Self.url, list), until: now + 60, since: before)
+        #expect(isTrusted())
+        issuers.replace(trust: files.trust, reader: files.reader, listRoots: nil)
+        #expect(!isTrusted())
+        issuers.use((Self.url, list), until: now + 60, since: before)
+        issuers.extend(until: now + 60, since: before)
+        #expect(!isTrusted() && issuers.basis.list == nil)
     }
 
     @Test("is refused for its fault, and the stored one stays")
