@@ -5,12 +5,12 @@ import Operations
 enum BanPages {
     static let routes: [ConsoleRoute] = [
         .page("/bans", .manage, list),
-        .action("/bans/find", .manage, find),
+        .action("/bans/find", .manage, isPersonal: true, find),
         .page("/bans/new", .manage) { request in
             try await request.administration.require(.manage)
             return .page(new(request))
         },
-        .action("/bans/new", .manage, preview),
+        .action("/bans/new", .manage, isPersonal: true, preview),
         .action("/bans", .manage, subject: BanForm.subject(of:), add),
         .page("/bans/{}", .manage, isPersonal: true, show),
         .page("/bans/{}/lift", .manage, confirmLift),
@@ -77,6 +77,10 @@ enum BanPages {
     /// Bans, or shows the preview again if more users are affected meanwhile than were agreed to.
     @Sendable private static func add(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let form = try BanForm(request)
+        // A refusal says whether the number is banned, and the preview whose it is.
+        if form.kind == .phone || form.kind == .document {
+            try request.parts.service.countLook(by: request.administrator)
+        }
         do {
             let ban = try await request.administration.addBan(
                 form.order(at: request.now), by: request.parts.service.policy[\.bans], upTo: request.agreedUsers(),

@@ -10,15 +10,17 @@ package extension Administration {
         package let users: Int
     }
 
-    /// The impact that a ban would have. Nothing is changed.
+    /// The impact that a ban would have. Nothing is changed, but a look by number or document is recorded.
     ///
     /// - Throws: as `addBan(_:by:upTo:urgency:)`.
     func previewBan(_ order: BanOrder, by policy: BanPolicy = BanPolicy()) async throws -> BanImpact {
         let id: BanID = environment.newIdentifier()
         let planner = BanPlanner(keys: try personalKeys(), policy: policy)
-        return try await read(.manage) { transaction in
-            try planner.plan(order, as: ban(order, id, at: transaction.now), in: transaction).impact
-        }
+        return try await read(
+            lookingFor: order.target, because: AuditReason(order.reason.rawValue), revealing: { $0.subjects },
+            { transaction, look in
+                try planner.plan(order, as: ban(order, id, at: transaction.now), in: transaction, by: look).impact
+            })
     }
 
     /// Bans a user, a number, a document or a device. One transaction writes the ban, ended sessions, withdrawn
@@ -35,23 +37,33 @@ package extension Administration {
     ) async throws -> (ban: Ban, impact: BanImpact) {
         let (id, actID): (BanID, WaitingActID) = (environment.newIdentifier(), environment.newIdentifier())
         let keys = try personalKeys()
-        let outcome: RequestedAct.Outcome<(ban: Ban, impact: BanImpact)> = try await write(.manage) {
-            transaction, events in
+        let planner = BanPlanner(keys: keys, policy: policy)
+        typealias Outcome = RequestedAct.Outcome<(ban: Ban, impact: BanImpact)>
+        let outcome: Result<Outcome, any Error> = try await write(.manage) { transaction, events in
             let ban = ban(order, id, at: transaction.now)
-            let plan = try BanPlanner(keys: keys, policy: policy).plan(order, as: ban, in: transaction)
+            func isAgreed(_ plan: BanPlanner.Plan) -> Bool { limit.map { plan.impact.users.count <= $0 } ?? true }
+            let looked = try look(
+                for: order.target, because: AuditReason(ban.reason.rawValue), &events,
+                revealing: { isAgreed($0) ? nil : $0.impact.subjects },
+                { try planner.plan(order, as: ban, in: transaction, by: $0) })
+            let plan: BanPlanner.Plan
+            switch looked {
+            case .failure(let refusal): return .failure(refusal)
+            case .success(let found): plan = found
+            }
             let users = plan.impact.users.count
-            if let limit, users > limit { throw UnconfirmedBan(users: users) }
+            guard isAgreed(plan) else { return .failure(UnconfirmedBan(users: users)) }
             let act = RequestedAct(
                 id: actID, kind: .ban, subject: plan.subject, content: order.content(plan.entries), users: users,
                 reason: AuditReason(ban.reason.rawValue))
             if try mustWait(act, urgency: urgency, in: transaction, &events) {
                 guard order.note == nil else { throw Refusal.noteOfWaitingBan }
-                return .waits(actID)
+                return .success(.waits(actID))
             }
             try impose(plan, of: order, as: ban, keys, in: transaction, &events)
-            return .done((ban, plan.impact))
+            return .success(.done((ban, plan.impact)))
         }
-        return try outcome.value()
+        return try outcome.get().value()
     }
 }
 

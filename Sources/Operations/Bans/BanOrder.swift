@@ -96,6 +96,9 @@ package struct BanImpact: Sendable {
     /// Whether a document is banned.
     package let holdsDocument: Bool
 
+    /// The affected users, as an entry of the audit log names them.
+    var subjects: [AuditSubject] { users.map { AuditSubject(.user, $0.user.id) } }
+
     /// ``authorizations`` as a text for people.
     package var authorizationsText: String {
         authorizations < AuthorizationRepository.countLimit ? "\(authorizations)" : "\(authorizations) or more"

@@ -29,7 +29,9 @@ struct BanPlanner: Sendable {
 
     /// - Throws: `Refusal` `not_found`; `conflict` with state `active` if an active ban on the target is at least as
     ///   strict and must not be replaced.
-    func plan(_ order: BanOrder, as ban: Ban, in transaction: any Transaction) throws -> Plan {
+    func plan(
+        _ order: BanOrder, as ban: Ban, in transaction: any Transaction, by look: PersonalLook
+    ) throws -> Plan {
         let blind = BanSubjectIndex(keys: keys)
         var plan = Plan(subject: AuditSubject(.ban, ban.id))
         func enter(_ subjects: [BanSubjectIndex.Versioned], _ origin: BanEntry.Origin, until end: Date?) {

@@ -34,7 +34,9 @@ package extension Administration {
     ///   another way.
     func previewLift(on target: BanTarget) async throws -> [Ban] {
         let keys = try personalKeys()
-        return try await read(.manage) { try find(target, keys, in: $0) }
+        return try await read(
+            lookingFor: target, revealing: { $0.map { AuditSubject(.ban, $0.id) } },
+            { try find(target, keys, in: $0, by: $1) })
     }
 
     /// Lifts every active ban that names a subject.
@@ -44,14 +46,24 @@ package extension Administration {
     func liftBans(on target: BanTarget, note: String) async throws -> [Ban] {
         try Ban.requirePlain(note: note)
         let keys = try personalKeys()
-        return try await write(.manage) { transaction, events in
-            try find(target, keys, in: transaction).map { try lift($0, note: note, keys, in: transaction, &events) }
+        let lifted: Result<[Ban], Refusal> = try await write(.manage) { transaction, events in
+            let found = try look(for: target, because: nil, &events, revealing: { _ in nil }) {
+                try find(target, keys, in: transaction, by: $0)
+            }
+            switch found {
+            case .failure(let refusal): return .failure(refusal)
+            case .success(let bans):
+                return .success(try bans.map { try lift($0, note: note, keys, in: transaction, &events) })
+            }
         }
+        return try lifted.get()
     }
 
     /// The active bans that name a subject, at least one.
-    private func find(_ target: BanTarget, _ keys: PersonalKeys, in transaction: any Transaction) throws -> [Ban] {
-        let subjects = try target.subjects(keys: keys, in: transaction)
+    private func find(
+        _ target: BanTarget, _ keys: PersonalKeys, in transaction: any Transaction, by look: PersonalLook
+    ) throws -> [Ban] {
+        let subjects = try target.subjects(keys: keys, in: transaction, by: look)
         let entries = try BanRepository(transaction).entries(on: subjects).filter {
             $0.isActive(at: transaction.now)
         }
@@ -126,7 +138,9 @@ extension Administration {
 
 extension BanTarget {
     /// The stored subjects that the target means.
-    func subjects(keys: PersonalKeys, in transaction: any Transaction) throws -> [BanEntry.Subject] {
+    func subjects(
+        keys: PersonalKeys, in transaction: any Transaction, by look: PersonalLook
+    ) throws -> [BanEntry.Subject] {
         let blind = BanSubjectIndex(keys: keys)
         switch self {
         case .user(let name): return [.user(try UserSummary.find(name, in: transaction).user.id)]

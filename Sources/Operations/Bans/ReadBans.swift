@@ -54,10 +54,10 @@ package extension Administration {
     /// - Throws: `Refusal` `not_found` for an unknown user or device.
     func banHistory(of target: BanTarget) async throws -> [BanSummary] {
         let keys = try personalKeys()
-        return try await read(.manage) { transaction in
+        return try await read(lookingFor: target, revealing: Self.revealed) { transaction, look in
             let records = BanRepository(transaction)
             var seen: Set<BanID> = []
-            let bans = try records.entries(on: try target.subjects(keys: keys, in: transaction)).map(\.ban)
+            let bans = try records.entries(on: try target.subjects(keys: keys, in: transaction, by: look)).map(\.ban)
             let found = try records.summaries(of: bans.filter { seen.insert($0.id).inserted })
             // The bans of a device outlive it.
             if case .device(let id) = target, found.isEmpty, try !DeviceRepository(transaction).exists(id) {
@@ -65,6 +65,14 @@ package extension Administration {
             }
             return found
         }
+    }
+
+    /// The users whom bans name, or the bans if they name no user.
+    private static func revealed(_ bans: [BanSummary]) -> [AuditSubject] {
+        let subjects = bans.flatMap(\.entries).map(\.subject)
+        let users = Set(subjects.compactMap { if case .user(let user) = $0 { user } else { nil } })
+        return users.isEmpty
+            ? bans.map { AuditSubject(.ban, $0.ban.id) } : users.map { AuditSubject(.user, $0) }
     }
 
     /// Bans still active for the subjects of lifted bans, newest first.

@@ -36,7 +36,12 @@ package extension Administration {
             case .ban:
                 guard let order = try BanOrder(content: content, note: note) else { throw Refusal.noWaitingAct(id) }
                 let ban = ban(order, banID, at: transaction.now)
-                let plan = try BanPlanner(keys: keys, policy: policy).plan(order, as: ban, in: transaction)
+                let planner = BanPlanner(keys: keys, policy: policy)
+                // A refusal is thrown, which leaves the act waiting. The request recorded the look.
+                let plan = try look(
+                    for: order.target, because: AuditReason(ban.reason.rawValue), &events, revealing: { _ in nil },
+                    { try planner.plan(order, as: ban, in: transaction, by: $0) }
+                ).get()
                 guard plan.impact.users.count <= act.users else {
                     throw Refusal.actAffectsMore(plan.impact.users.count, than: act.users)
                 }

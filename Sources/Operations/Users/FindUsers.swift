@@ -14,10 +14,10 @@ package extension Administration {
         /// A document that the user has shown, with a verified card.
         case document(DocumentName)
 
-        fileprivate var word: String {
+        fileprivate var target: BanTarget {
             switch self {
-            case .phone: "number"
-            case .document: "document"
+            case .phone(let number): .phone(number)
+            case .document(let name): .document(name)
             }
         }
     }
@@ -59,7 +59,9 @@ package extension Administration {
     /// - Parameter reason: the admin's reason, which is stored in the audit log.
     func findUsers(_ trait: UserTrait, reason: AuditReason) async throws -> [UserSummary] {
         let keys = try personalKeys()
-        return try await write(.manage) { transaction, events in
+        return try await read(
+            lookingFor: trait.target, because: reason, revealing: { $0.map { AuditSubject(.user, $0.user.id) } }
+        ) { transaction, _ in
             let holders: [UserID]
             switch trait {
             case .phone(let number):
@@ -69,15 +71,7 @@ package extension Administration {
                 holders = try IdentityCardRepository(transaction)
                     .holders(ofDocument: keys.indexes(of: name))
             }
-            let found = try UserSummary.list(Set(holders), in: transaction)
-            let subjects =
-                found.isEmpty
-                ? [AuditSubject(.users, "none")] : found.map { AuditSubject(.user, $0.user.id) }
-            for subject in subjects {
-                events.record(
-                    .personalDataRead(subject: subject, detail: "found by \(trait.word)"), by: actor, because: reason)
-            }
-            return found
+            return try UserSummary.list(Set(holders), in: transaction)
         }
     }
 }

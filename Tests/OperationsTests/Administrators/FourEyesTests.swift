@@ -176,12 +176,14 @@ struct FourEyesTests {
             let order = try Self.order(target)
             // No user has the number, so the limit does not apply: the order is stored as if it did.
             let keys = fixture.personalKeys
-            let content = try await fixture.store.read { transaction in
+            let content = try await lena.write(.manage) { transaction, events in
                 let ban = Ban(
                     id: BanID(UUID()), kind: .phone, scope: .all, reason: order.reason, actor: "admin lena",
                     createdAt: transaction.now, endsAt: nil, lifted: nil)
-                let plan = try BanPlanner(keys: keys, policy: BanPolicy()).plan(order, as: ban, in: transaction)
-                return order.content(plan.entries)
+                let plan = try lena.look(for: target, because: nil, &events, revealing: { _ in nil }) {
+                    try BanPlanner(keys: keys, policy: BanPolicy()).plan(order, as: ban, in: transaction, by: $0)
+                }
+                return try order.content(plan.get().entries)
             }
             #expect(!content.jsonText.contains("4155552671"))
             let act = WaitingAct(

@@ -41,6 +41,51 @@ struct LookupTests {
         }
     }
 
+    @Test("is in the audit log for each operation that takes a number, also if it finds nothing or is refused")
+    func operations() async throws {
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
+            let alice = try await bench.phones.person("alice")
+            try await bench.prove("+14155552671", alice)
+            let admin = fixture.admin
+            let looks: [(name: String, run: (BanTarget) async throws -> Void)] = [
+                ("previewBan", { _ = try await admin.previewBan(try bench.order($0)) }),
+                ("addBan", { _ = try await admin.addBan(try bench.order($0), upTo: -1) }),
+                ("banHistory", { _ = try await admin.banHistory(of: $0) }),
+                ("previewLift", { _ = try await admin.previewLift(on: $0) }),
+                ("liftBans", { _ = try await admin.liftBans(on: $0, note: "no") }),
+            ]
+            // Those of users take a trait, and have a test of their own. One reads for the others.
+            let taking = try SourceFile.all(below: "Sources/Operations").flatMap { file in
+                file.text.split(separator: "\n    func ").dropFirst().compactMap { part -> String? in
+                    let head = part.prefix { $0 != "{" }
+                    guard head.contains(/: (?:BanOrder|BanTarget)[,)]/), head.contains("async throws") else {
+                        return nil
+                    }
+                    return String(head.prefix { $0.isLetter })
+                }
+            }
+            #expect(Set(taking) == Set(looks.map(\.name) + ["read"]))
+            func count() async throws -> Int64 {
+                try await bench.count("audit_entries", where: "event = 'personal_data_read'")
+            }
+            for number in ["+14155552671", "+14155552673"] {
+                for look in looks {
+                    let before = try await count()
+                    do { try await look.run(try bench.phone(number)) } catch {}
+                    #expect(try await count() == before + 1, "\(look.name) \(number)")
+                }
+            }
+            let user = alice.session.userID
+            let named = "event = 'personal_data_read' AND subject = 'user \(user)'"
+            #expect(try await bench.count("audit_entries", where: named) == 2)
+            let before = try await count()
+            _ = try await admin.previewBan(try bench.order(.user("test/alice")))
+            #expect(try await count() == before)
+            #expect(try await bench.count("bans") == 0)
+        }
+    }
+
     @Test("is a device with its certificates and sessions, and sessions by user, device and provider, page by page")
     func sessions() async throws {
         try await ServiceFixture.run { fixture in
