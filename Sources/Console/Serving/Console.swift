@@ -84,7 +84,7 @@ package extension Console {
                 try administrator.require(route.right)
                 let values = try fields(kind, request, target, body, origin)
                 let answer = try await answer(
-                    route, segments, values, target,
+                    route, segments, values, target, form: body,
                     Caller(administrator: administrator, thumbprint: thumbprint))
                 return reply(answer, visit)
             }
@@ -121,7 +121,8 @@ package extension Console {
     }
 
     private func answer(
-        _ route: ConsoleRoute, _ segments: [String], _ values: [String: String], _ target: Target, _ caller: Caller
+        _ route: ConsoleRoute, _ segments: [String], _ values: [String: String], _ target: Target, form: [UInt8],
+        _ caller: Caller
     ) async throws -> ConsoleAnswer {
         var values = values
         let token = values.removeValue(forKey: Form.Member.token)
@@ -146,7 +147,7 @@ package extension Console {
             }
             try countLook(route, caller)
             let key = Submissions.Key(
-                administrator: caller.administrator.id, target: target.text, operationID: operationID)
+                administrator: caller.administrator.id, target: target.text, operationID: operationID, form: form)
             return try await submissions.answer(key) { try await route.answer(request) }
         }
     }

@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Synchronization
 
 /// The latest submissions of forms on this node. A form that is sent twice, as by a double click, is one action, whose
@@ -8,6 +9,15 @@ final class Submissions: Sendable {
         let administrator: AdministratorID
         let target: String
         let operationID: String
+        /// Of the whole form. Other values under the same id are another action.
+        let digest: Digest256
+
+        init(administrator: AdministratorID, target: String, operationID: String, form: [UInt8]) {
+            self.administrator = administrator
+            self.target = target
+            self.operationID = operationID
+            digest = Digest256.of(form)
+        }
     }
 
     private struct State {

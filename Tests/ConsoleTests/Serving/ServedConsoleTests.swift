@@ -162,10 +162,16 @@ struct ServedConsoleTests {
             #expect(statuses == [Int](repeating: 303, count: 20) && action.counter.now == 2)
             let answer = await console.send(.post, "/bans/b1", body: form)
             #expect(answer.fields[.location] == "/bans" && answer.text.isEmpty && action.counter.now == 2)
-            // Another submission is another action.
+            // Other values under the same id are another action, and so is another submission.
+            let id = UUID().uuidString
+            for (reason, count) in [("spam", 3), ("fraud", 4), ("spam", 4)] {
+                let form = console.form("/bans/b1", subject: "b1", operationID: id, [("reason", reason)])
+                #expect(await console.send(.post, "/bans/b1", body: form).status == 303)
+                #expect(action.counter.now == count)
+            }
             #expect(
                 await console.send(.post, "/bans/b1", body: console.form("/bans/b1", subject: "b1", [])).status == 303)
-            #expect(action.counter.now == 3)
+            #expect(action.counter.now == 5)
         }
     }
 

@@ -12,7 +12,7 @@ struct SubmissionsTests {
         let id: AdministratorID = Environment().newIdentifier()
         let submissions = Submissions(most: 2)
         func send(_ operation: String, _ answer: ConsoleAnswer) async throws -> String {
-            let key = Submissions.Key(administrator: id, target: "/bans", operationID: operation)
+            let key = Submissions.Key(administrator: id, target: "/bans", operationID: operation, form: [])
             switch try await submissions.answer(key, { answer }) {
             case .seeOther(let path): return path.text
             case .page(let page): return page.title
