@@ -44,7 +44,7 @@ enum AuditPages {
 
     @Sendable private static func verify(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let report = try await request.administration.verifyAudit(
-            keys: request.parts.auditKeys(), atMost: mostVerified)
+            keys: request.parts.auditKeys(), atMost: mostVerified, by: request.parts.verification)
         return .page(AuditListPage.verification(report, atMost: mostVerified))
     }
 }

@@ -29,6 +29,7 @@ package struct ConsoleParts: Sendable {
     let node: String
     /// The figures of the start page.
     let history: FigureHistory
+    let verification = SharedVerification()
     /// The policies, as `policy check` shows them.
     let policies: @Sendable () -> [PolicyRow]
     /// The public keys that verify the audit log, current and former, by thumbprint (RFC 7638).

@@ -40,12 +40,17 @@ package extension Administration {
     /// - Parameters:
     ///   - keys: the service's public keys, current and former, by thumbprint (RFC 7638).
     ///   - most: the largest number of entries.
+    ///   - shared: the verification of this node.
     /// - Returns: `nil` if the log is longer.
-    func verifyAudit(keys: [String: P256.Signing.PublicKey], atMost most: Int64) async throws -> VerifyAudit.Report? {
+    func verifyAudit(
+        keys: [String: P256.Signing.PublicKey], atMost most: Int64, by shared: SharedVerification
+    ) async throws -> VerifyAudit.Report? {
         let length = try await read(.audit) { transaction in
             let first = try AuditAnchorRepository(transaction).current()?.sequence ?? 0
             return try AuditChainRepository(transaction).head().chain.sequence - first
         }
-        return length <= most ? try await VerifyAudit(store: store, keys: keys)() : nil
+        guard length <= most else { return nil }
+        let verify = VerifyAudit(store: store, keys: keys, reading: lane)
+        return try await shared { try await verify() }
     }
 }

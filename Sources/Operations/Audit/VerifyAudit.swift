@@ -14,13 +14,17 @@ package struct VerifyAudit: Sendable {
 
     private let store: any Database
     private let keys: [String: P256.Signing.PublicKey]
+    private let lane: Lane
 
     /// Verifies the log of a store.
     ///
-    /// - Parameter keys: the service's public keys, current and former, by thumbprint (RFC 7638).
-    package init(store: any Database, keys: [String: P256.Signing.PublicKey]) {
+    /// - Parameters:
+    ///   - keys: the service's public keys, current and former, by thumbprint (RFC 7638).
+    ///   - lane: the queue of its reads.
+    package init(store: any Database, keys: [String: P256.Signing.PublicKey], reading lane: Lane = .usual) {
         self.store = store
         self.keys = keys
+        self.lane = lane
     }
 
     /// The content of a stored anchor, if the service signed it for its position.
@@ -64,7 +68,7 @@ package extension VerifyAudit {
     func callAsFunction(
         witness: AuditCheckpoint? = nil, progress: (Int64, Int64) -> Void = { _, _ in }
     ) async throws -> Report {
-        let start = try await store.snapshot { transaction in
+        let start = try await store.snapshot(on: lane) { transaction in
             let records = AuditChainRepository(transaction)
             let head = try? records.head().chain
             return Start(
@@ -117,7 +121,7 @@ package extension VerifyAudit {
     }
 
     private func read(after: Int64, through: Int64) async throws -> Page {
-        try await store.snapshot { transaction in
+        try await store.snapshot(on: lane) { transaction in
             let records = AuditChainRepository(transaction)
             let links = try records.links(after: after, through: through, limit: Self.page)
             return Page(

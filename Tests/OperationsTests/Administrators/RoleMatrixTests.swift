@@ -26,7 +26,7 @@ struct RoleMatrixTests {
         .init("auditSubjects", .audit) { _ = try await $0.auditSubjects(meantBy: "user \(UUID())") },
         .init("listAdministrators", .audit) { _ = try await $0.listAdministrators() },
         .init("browseAudit", .audit) { _ = try await $0.browseAudit(ReadAudit.Filter(), count: 1) },
-        .init("verifyAudit", .audit) { _ = try await $0.verifyAudit(keys: [:], atMost: 0) },
+        .init("verifyAudit", .audit) { _ = try await $0.verifyAudit(keys: [:], atMost: 0, by: SharedVerification()) },
         .init("listNodes", .audit) { _ = try await $0.listNodes() },
         .init("listUsers", .support) { _ = try await $0.listUsers(limit: 1) },
         .init("readUser", .support) { _ = try await $0.readUser("test/nobody") },

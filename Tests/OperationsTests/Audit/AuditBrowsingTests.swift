@@ -89,12 +89,13 @@ struct AuditBrowsingTests {
             try await AuditTests.append(store, 30)
             _ = try await seal(signingAll: true)
             let admin = Self.admin(store, clock)
-            let report = try await admin.verifyAudit(keys: AuditTests.keys, atMost: 30)
+            let report = try await admin.verifyAudit(keys: AuditTests.keys, atMost: 30, by: SharedVerification())
             #expect(try await report == AuditTests.verify(store))
             #expect(report?.defect == nil && report?.entries == 30)
-            #expect(try await admin.verifyAudit(keys: AuditTests.keys, atMost: 29) == nil)
+            #expect(try await admin.verifyAudit(keys: AuditTests.keys, atMost: 29, by: SharedVerification()) == nil)
             try await store.write { try $0.execute("UPDATE audit_entries SET actor = 'x' WHERE sequence = 7") }
-            #expect(try await admin.verifyAudit(keys: AuditTests.keys, atMost: 30)?.defect != nil)
+            #expect(
+                try await admin.verifyAudit(keys: AuditTests.keys, atMost: 30, by: SharedVerification())?.defect != nil)
         }
     }
 }
