@@ -33,14 +33,6 @@ extension Refusal {
         .malformedRequest,
         "Nothing was changed: the box that confirms the action is not checked. Go back and check it.")
 
-    /// - Parameter users: the number of users that the action would affect now.
-    static func moreUsers(_ users: Int) -> Refusal {
-        Refusal(
-            .conflict,
-            "Nothing was changed: the action would affect \(users) users now, which is more than the page showed. Go "
-                + "back, load the page again and confirm its number.")
-    }
-
     /// - Parameter users: the number of users that the action affects.
     static func numberNotTyped(_ users: Int) -> Refusal {
         Refusal(

@@ -72,8 +72,7 @@ enum DevicePages {
         .page("/devices/{}/revoke", .manage, isPersonal: true) { request in
             let device = try await request.administration.readDevice(id(request))
             let preview = try await request.administration.previewRevocation(of: id(request))
-            let (certificates, sessions) = (preview.serials.count, preview.sessionsEnded)
-            return .page(revocation(device, certificates: certificates, sessions: sessions, request).page)
+            return .page(revocation(device, preview, request).page)
         },
         .action("/devices/{}/revoke", .manage) { request in
             let id = try id(request)
@@ -82,9 +81,7 @@ enum DevicePages {
                 throw Refusal.fieldUnreadable(label)
             }
             let agreed = try request.agreedUsers()
-            let users = users(try await request.administration.readDevice(id))
-            guard users <= agreed else { throw Refusal.moreUsers(users) }
-            _ = try await request.administration.revokeDevice(id, reason: reason)
+            _ = try await request.administration.revokeDevice(id, reason: reason, upTo: agreed)
             return .seeOther(Links.device(id))
         },
     ]
@@ -94,14 +91,11 @@ enum DevicePages {
         return id
     }
 
-    /// The number of users with an open session on a device, of the newest 100 sessions.
-    private static func users(_ device: Administration.DeviceDetail) -> Int { Set(device.sessions.map(\.userID)).count }
-
     static func revocation(
-        _ device: Administration.DeviceDetail, certificates: Int, sessions: CountedSessions,
-        _ request: ConsoleRequest
+        _ device: Administration.DeviceDetail, _ preview: Administration.DeviceRevocation, _ request: ConsoleRequest
     ) -> Confirmation {
-        let (id, users) = (device.summary.id, users(device))
+        let (id, users) = (device.summary.id, preview.users)
+        let (certificates, sessions) = (preview.serials.count, preview.sessionsEnded)
         let more: Markup = sessions.isMore ? "More than " : .empty
         return Confirmation(
             title: "Revoke device \(id)",

@@ -143,7 +143,11 @@ struct LookupTests {
             let device = try await fixture.opened("alice", on: connection).session.deviceID
             _ = try await fixture.opened("bob", on: connection)
             let foreseen = try await fixture.admin.previewRevocation(of: device)
-            #expect(foreseen.serials.count == 1 && foreseen.sessionsEnded.count == 2)
+            #expect(foreseen.serials.count == 1 && foreseen.sessionsEnded.count == 2 && foreseen.users == 2)
+            await #expect(throws: Refusal.moreUsers(2)) {
+                try await fixture.admin.revokeDevice(device, reason: .keyCompromise, upTo: 1)
+            }
+            #expect(try await fixture.admin.previewRevocation(of: device).serials.count == 1)
             #expect(
                 try await fixture.admin.revokeDevice(device, reason: .keyCompromise).sessionsEnded
                     == foreseen.sessionsEnded)
