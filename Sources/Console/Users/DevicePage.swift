@@ -1,5 +1,6 @@
 import Authority
 import Domain
+import Encoding
 import Foundation
 import Operations
 
@@ -36,6 +37,10 @@ extension DevicePage {
         facts.add("User agent", device.summary.userAgent)
         facts.add("Attested by its maker as", device.summary.attestation.rawValue)
         facts.add("Key that needs the user's presence", device.summary.hasPresenceKey ? "yes" : "no")
+        for ban in device.bans {
+            let end = ban.endsAt.map { "until \($0.rfc3339)" } ?? "permanent"
+            facts.add("Banned", "ban \(ban.id), \(ban.reason.rawValue), \(end)")
+        }
         facts.add("Valid certificates", device.summary.certificates)
         facts.add("Open sessions", BoundedCount.text(device.summary.sessions))
         return facts

@@ -4,8 +4,11 @@ import Domain
 import Repositories
 
 package extension Administration {
-    /// A device with its certificates, newest first, and its open sessions, newest first, at most 100.
-    typealias DeviceDetail = (summary: DeviceSummary, certificates: [DeviceCertificate], sessions: [Session])
+    /// A device with its certificates, newest first, its open sessions, newest first, at most 100, and the bans in force on
+    /// it. A ban revokes no certificate: it refuses the device until it ends.
+    typealias DeviceDetail = (
+        summary: DeviceSummary, certificates: [DeviceCertificate], sessions: [Session], bans: [Ban]
+    )
 
     /// The newest devices, with their numbers of certificates and sessions.
     ///
@@ -34,8 +37,10 @@ package extension Administration {
             let found = try DeviceRepository(transaction).find(id)
             let certificates = try CertificateRepository(transaction).list(deviceID: id)
             let sessions = try SessionRepository(transaction).newestOpen(.device(id), limit: 100)
+            let entries = try BanRepository(transaction).entries(on: [.device(id)])
             guard let found else { throw Refusal.unknownDevice(id) }
-            return (summary: found, certificates: certificates, sessions: sessions)
+            let bans = entries.filter { $0.isActive(at: transaction.now) }.map(\.ban)
+            return (summary: found, certificates: certificates, sessions: sessions, bans: bans)
         }
     }
 

@@ -25,7 +25,17 @@ struct DevicePageTests {
     func empty() {
         var device = UserSamples.device("a1")
         device.certificates = []
+        let reason = Ban.Reason(rawValue: "spam")
+        device.bans =
+            reason.map { reason in
+                [
+                    Ban(
+                        id: BanID(UUID()), kind: .device, scope: .all, reason: reason, actor: "admin lena",
+                        createdAt: UserSamples.now, endsAt: nil, lifted: nil)
+                ]
+            } ?? []
         let page = Self.page(device)
+        #expect(page.text.contains("Banned") && page.text.contains("spam, permanent"))
         page.requireWellFormed()
         #expect(page.text.contains("The device has no certificate.") && page.text.contains("No session is open."))
     }

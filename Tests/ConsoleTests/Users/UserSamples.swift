@@ -65,7 +65,7 @@ enum UserSamples {
         let summary = DeviceSummary(
             id: id, createdAt: now, userAgent: text, attestation: .unattested, hasPresenceKey: true, certificates: 1,
             sessions: sessions.count)
-        return (summary: summary, certificates: [certificate], sessions: sessions)
+        return (summary: summary, certificates: [certificate], sessions: sessions, bans: [])
     }
 
     static func page(

@@ -47,7 +47,9 @@ struct DeviceBanTests {
             await #expect(throws: Refusal(.certificateRevoked, "")) {
                 try await fixture.context.authenticate(alice.connection)
             }
+            #expect(try await bench.admin.readDevice(alice.session.deviceID).bans.map(\.id) == [ban.id])
             _ = try await bench.admin.liftBan(ban.id, note: "found again")
+            #expect(try await bench.admin.readDevice(alice.session.deviceID).bans.isEmpty)
             try await fixture.watch.poll()
             try await fixture.context.authenticate(alice.connection)
         }

@@ -41,6 +41,12 @@ struct DeviceCommand: AsyncParsableCommand {
             let found = try await admin.administration.readDevice(admin.resolve(device))
             var entries = DeviceCommand.fields.map { $0.entry(found.summary) }
             entries.insert(Entry("presence_key", found.summary.hasPresenceKey), at: 3)
+            entries.append(.json("bans", found.bans.map(\.id)))
+            entries += found.bans.map { ban in
+                .people(
+                    "banned",
+                    "ban \(ban.id), \(ban.reason.rawValue), \(ban.endsAt.map { "until \($0.rfc3339)" } ?? "permanent")")
+            }
             return Report(entries)
                 .with("certificates", found.certificates, CertificateCommand.fields, leavingOut: ["DEVICE"])
                 .with(
