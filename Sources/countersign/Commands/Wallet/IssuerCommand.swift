@@ -72,7 +72,7 @@ struct IssuerCommand: AsyncParsableCommand {
             discussion: "The service uses it until SIGHUP or its next start. Do it on every node.",
             example: "issuer remove virginia")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The name of the file without .pem.") var name: String
+        @Argument(help: "The name of the file, as issuer list shows it. Its .pem may be left out.") var name: String
         @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func report(on installation: Installation) async throws -> Report {
@@ -118,9 +118,14 @@ struct IssuerCommand: AsyncParsableCommand {
         }
     }
 
+    private static let ending = ".pem"
+
     private static func directory(_ settings: Settings) -> String { "\(settings.keys)/\(IssuerFiles.name)" }
 
-    private static func checked(_ name: String) throws(CommandFailure) -> String {
+    /// The name of an issuer's file without its ending, which may be given too.
+    private static func checked(_ text: String) throws(CommandFailure) -> String {
+        let isFile = text.utf8.suffix(ending.utf8.count).elementsEqual(ending.utf8)
+        let name = isFile ? String(text.dropLast(ending.count)) : text
         let isName =
             name.utf8.count <= 64 && name.utf8.first != UInt8(ascii: ".")
             && name.utf8.allSatisfy { byte in
