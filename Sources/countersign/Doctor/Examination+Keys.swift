@@ -2,6 +2,8 @@ import Authority
 import Domain
 import Encoding
 import Foundation
+import SwiftASN1
+import X509
 
 /// Checks of the directory of keys.
 extension Examination {
@@ -47,14 +49,8 @@ extension Examination {
     }
 
     private func ends(_ keys: LoadedKeys, _ settings: Settings, _ policy: Policy) -> [Finding] {
-        var found: [Finding] = []
+        var found = Self.certificateEnds(settings, policy, now: now())
         let path = KeyFiles.path(.serverCertificate, settings.keys)
-        if keys.server.notAfter < now().addingTimeInterval(Self.serverNotice) {
-            found.append(
-                Finding(
-                    .certificate, "\(path) expires at \(keys.server.notAfter.rfc3339)",
-                    "\(KeyFiles.renewServer(settings.keys)), then send the service SIGHUP"))
-        }
         for url in [settings.baseURL, settings.clientURL].compactMap(\.self) {
             guard let host = URL(string: url)?.host, !keys.server.covers(host) else { continue }
             found.append(
@@ -62,30 +58,58 @@ extension Examination {
                     .certificate, "\(path) is not valid for \(host): clients refuse it",
                     "\(KeyFiles.renewServer(settings.keys)), then send the service SIGHUP"))
         }
-        if policy.wallet.enabled { found += walletEnds(settings, policy.wallet) }
-        if keys.authorities.current.notAfter < now().addingTimeInterval(policy.certification.validity) {
+        guard policy.wallet.enabled else { return found }
+        do throws(CommandFailure) {
+            _ = try WalletFiles.content(in: settings.keys, policy.wallet)
+            _ = try WalletFiles.ends(in: settings.keys, policy.wallet)
+        } catch {
+            found.append(Finding(.certificate, sentence: error.sentence))
+        }
+        return found
+    }
+
+    /// Findings for certificates that end soon or have ended, of the files that this machine has. `countersign status`
+    /// shows them too.
+    static func certificateEnds(_ settings: Settings, _ policy: Policy, now: Date) -> [Finding] {
+        func ending(_ name: KeyFiles.Name, within time: TimeInterval) -> (path: String, words: String)? {
+            let path = KeyFiles.path(name, settings.keys)
+            guard let end = end(ofFile: path), end < now.addingTimeInterval(time) else { return nil }
+            return (path, words(path, end, now: now))
+        }
+        var found: [Finding] = []
+        if let server = ending(.serverCertificate, within: serverNotice) {
             found.append(
                 Finding(
-                    .authority,
-                    "\(KeyFiles.path(.authorityCertificate, settings.keys)) expires at "
-                        + "\(keys.authorities.current.notAfter.rfc3339), before the certificates that it would issue now",
+                    .certificate, server.words,
+                    "\(KeyFiles.renewServer(settings.keys)), then send the service SIGHUP"))
+        }
+        let wallet = policy.wallet.enabled ? try? WalletFiles.ends(in: settings.keys, policy.wallet) : nil
+        for (path, end, source) in wallet ?? [] where end < now.addingTimeInterval(serverNotice) {
+            found.append(
+                Finding(
+                    .certificate, words(path, end, now: now),
+                    "request the next one from \(source), then send the service SIGHUP"))
+        }
+        if let authority = ending(.authorityCertificate, within: policy.certification.validity) {
+            found.append(
+                Finding(
+                    .authority, "\(authority.words), before the certificates that it would issue now",
                     "make a new root: `countersign keys rotate ca --stage`"))
         }
         return found
     }
 
-    private func walletEnds(_ settings: Settings, _ policy: WalletPolicy) -> [Finding] {
-        do throws(CommandFailure) {
-            _ = try WalletFiles.content(in: settings.keys, policy)
-            return try WalletFiles.ends(in: settings.keys, policy).compactMap { path, end, source in
-                guard end < now().addingTimeInterval(Self.serverNotice) else { return nil }
-                return Finding(
-                    .certificate, "\(path) expires at \(end.rfc3339)",
-                    "request the next one from \(source), then send the service SIGHUP")
-            }
-        } catch {
-            return [Finding(.certificate, sentence: error.sentence)]
-        }
+    private static func words(_ path: String, _ end: Date, now: Date) -> String {
+        "\(path) \(end > now ? "expires" : "expired") at \(end.rfc3339)"
+    }
+
+    /// When the first certificate of a file expires; `nil` if the file is missing or cannot be read. It needs no key, so a
+    /// machine that only administers has the answer too.
+    private static func end(ofFile path: String) -> Date? {
+        guard let text = try? KeyFile(path: path, isPrivate: false).read(),
+            let first = try? PEMDocument.parseMultiple(pemString: text).first
+        else { return nil }
+        return try? Certificate(pemDocument: first).notValidAfter
     }
 
     private func ages(_ settings: Settings) -> [Finding] {

@@ -31,8 +31,8 @@ struct DoctorTests {
         try await fault.plant(installation)
         let found = await installation.examine()
         #expect(found.contains { $0.check == fault.check && $0.line.contains(fault.words) }, "\(fault): \(found)")
-        // No fault has a crowd of findings behind it that hides it.
-        #expect(found.count <= 2, "\(fault): \(found.map(\.line))")
+        // No fault has a crowd of findings behind it that hides it. Old files of a sample issuer have three.
+        #expect(found.count <= 3, "\(fault): \(found.map(\.line))")
         #expect(found.allSatisfy { !$0.what.isEmpty && !$0.mend.isEmpty && !$0.line.contains("\n") })
     }
 
@@ -55,6 +55,26 @@ struct DoctorTests {
         let shown = try await doctor(["--json"])
         #expect(shown.status == 1 && shown.output.contains("\"check\":\"gate\""), "\(shown)")
         #expect(try await doctor(["--backups", "never"]).status == 2)
+    }
+
+    @Test("has the rule of `status` for certificates that end soon, and `status` needs no private key for it")
+    func status() async throws {
+        let installation = try await Installation()
+        func problems() async throws -> String {
+            let result = try await Command.run(
+                try RunningService.product("countersign"), ["status"] + installation.places)
+            #expect(result.status == 0, "\(result)")
+            return String(result.output.split(separator: "\n").first { $0.hasPrefix("problems") } ?? "")
+        }
+        #expect(try await !problems().contains("server.pem"))
+        for name in ["ca.pem", "ca.key", "server.pem", "server.key"] {
+            try FileManager.default.removeItem(atPath: installation.path("Keys/\(name)"))
+        }
+        try Installation.makeKeys(installation.path("Keys"), madeAt: Date().addingTimeInterval(-380 * 86_400))
+        for name in ["ca.key", "server.key"] {
+            try FileManager.default.removeItem(atPath: installation.path("Keys/\(name)"))
+        }
+        #expect(try await problems().contains("server.pem expires at"))
     }
 
     @Test("knows of a backup once the store was backed up")

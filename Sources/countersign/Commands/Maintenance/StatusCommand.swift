@@ -15,28 +15,33 @@ struct StatusCommand: AdminCommand {
     @OptionGroup var shared: SharedOptions
 
     func report(_ admin: Admin) async throws -> Report {
-        let lifetimes = try admin.policy().sessions
+        let policy = try admin.policy()
+        let lifetimes = policy.sessions
         let store = try await admin.store(for: .audit)
         let summary = try await ReportStatus(store: store, policy: lifetimes)()
         let version = try await store.currentMigration()
         let bytes = try admin.settings.store.file.map { try SQLiteMaintenance(path: $0).size() }
         return Report(
-            Self.problems(summary) + Self.counts(summary) + Self.log(summary) + Self.store(bytes, version: version)
+            Self.problems(summary, Examination.certificateEnds(admin.settings, policy, now: summary.at))
+                + Self.counts(summary) + Self.log(summary) + Self.store(bytes, version: version)
                 + Self.nodes(summary)
                 + Self.tasks(summary) + Self.referenceData(at: summary.at))
     }
 
     /// The problems that need an operator, before all figures.
-    private static func problems(_ summary: ReportStatus.Summary) -> [Entry] {
+    ///
+    /// - Parameter certificates: findings for certificates that end soon.
+    private static func problems(_ summary: ReportStatus.Summary, _ certificates: [Finding]) -> [Entry] {
         let late = summary.tasks.filter { $0.isOverdue(at: summary.at, servedBy: summary.nodes) }.map(\.name)
         let differing = summary.nodes.filter { !$0.differingPolicies(among: summary.nodes).isEmpty }.map(\.host)
         let dead = summary.outbox.first { $0.state == .dead }?.count ?? 0
-        let problems = [
-            summary.nodes.isEmpty ? "no node serves the store" : nil,
-            differing.isEmpty ? nil : "policies differ on \(differing.joined(separator: ", "))",
-            late.isEmpty ? nil : "overdue tasks (\(late.count)): \(late.joined(separator: ", "))",
-            dead == 0 ? nil : "messages that could not be sent: \(dead)",
-        ].compactMap(\.self)
+        let problems =
+            [
+                summary.nodes.isEmpty ? "no node serves the store" : nil,
+                differing.isEmpty ? nil : "policies differ on \(differing.joined(separator: ", "))",
+                late.isEmpty ? nil : "overdue tasks (\(late.count)): \(late.joined(separator: ", "))",
+                dead == 0 ? nil : "messages that could not be sent: \(dead)",
+            ].compactMap(\.self) + certificates.map(\.what)
         return [
             Entry(
                 "problems",
