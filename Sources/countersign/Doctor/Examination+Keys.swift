@@ -65,7 +65,7 @@ extension Examination {
         } catch {
             found.append(Finding(.certificate, sentence: error.sentence))
         }
-        return found
+        return settings.isDevelopment ? found : found + Self.sampleIssuers(settings)
     }
 
     /// Findings for certificates that end soon or have ended, of the files that this machine has. `countersign status`
@@ -110,6 +110,16 @@ extension Examination {
             let first = try? PEMDocument.parseMultiple(pemString: text).first
         else { return nil }
         return try? Certificate(pemDocument: first).notValidAfter
+    }
+
+    /// Findings for issuers whose keys `sample wallet` wrote to files.
+    private static func sampleIssuers(_ settings: Settings) -> [Finding] {
+        let anchors = (try? IssuerFiles.anchors(in: "\(settings.keys)/\(IssuerFiles.name)")) ?? []
+        return anchors.filter { SampleIssuer.isSample($0.anchor) }.map { file, _ in
+            Finding(
+                .issuers, "\(file) is a sample issuer, and a person with its key can make documents of anybody",
+                "run `countersign issuer remove \(file)`, then send the service SIGHUP")
+        }
     }
 
     private func ages(_ settings: Settings) -> [Finding] {

@@ -1,3 +1,4 @@
+import Authority
 import Crypto
 import Encoding
 import Foundation
@@ -39,6 +40,11 @@ struct SampleIssuer {
         "the certificate of that key, by an invented scheme of wallets",
     ]
 
+    private static let issuerName = "Sample issuer"
+
+    /// Whether an issuer was made by ``create(in:now:)``, whatever the name of its file.
+    static func isSample(_ anchor: IssuerTrust.Anchor) -> Bool { anchor.name.hasSameBytes(as: issuerName) }
+
     /// Makes an issuer that the service trusts, and a certificate of the service for wallets. No file is replaced.
     ///
     /// - Returns: the paths of the files.
@@ -47,7 +53,7 @@ struct SampleIssuer {
         try FileManager.default.createDirectory(atPath: issuers, withIntermediateDirectories: true)
         let (root, scheme) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
         let (signer, reader) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
-        let (issuer, wallets) = (try name("Sample issuer"), try name("Sample wallets"))
+        let (issuer, wallets) = (try name(issuerName), try name("Sample wallets"))
         let authority = try Certificate.Extensions {
             Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
             Critical(KeyUsage(keyCertSign: true, cRLSign: true))

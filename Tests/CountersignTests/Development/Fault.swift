@@ -125,6 +125,10 @@ struct Fault: Sendable, CustomTestStringConvertible {
     ]
 
     private static let wallets = [
+        Fault("a sample issuer is trusted", .issuers, "sample.pem is a sample issuer") {
+            _ = try SampleIssuer.create(in: $0.path("Keys"), now: Date())
+            try $0.write("Policies/wallet.yaml", "enabled: true\n")
+        },
         Fault("the certificate for wallets ends soon", .certificate, "wallet.pem expires at") {
             _ = try SampleIssuer.create(in: $0.path("Keys"), now: Date() - 380 * 86_400)
             try $0.write("Policies/wallet.yaml", "enabled: true\n")
@@ -196,6 +200,7 @@ extension Installation {
     /// - Parameter moment: when the root of the list was made, for 400 days.
     fileprivate func trustList(at moment: Date = Date()) throws {
         _ = try SampleIssuer.create(in: path("Keys"), now: Date())
+        try FileManager.default.removeItem(atPath: self.path("Keys/issuers/sample.pem"))
         let root = try TrustListMint([], now: moment).root
         try write("Keys/vical.pem", PEM.encode(root, label: "CERTIFICATE"))
         try write("Policies/wallet.yaml", "enabled: true\nvical_url: https://list.example/vical\n")
