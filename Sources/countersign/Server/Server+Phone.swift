@@ -54,11 +54,12 @@ extension Server {
             send: { [tracer = collector?.tracer] message, id in
                 await withTrace("deliver message", by: tracer) { await sender.send(message, id: id.uuid) }
             },
-            observe: { message in
+            observe: { [logger] message in
                 Counter(
                     label: "outbox_messages",
                     dimensions: [("kind", message.kind.rawValue), ("state", message.state.rawValue)]
                 ).increment()
+                Self.log(message, to: logger)
             },
             onRest: { [logger] provider in
                 Counter(label: "webhook_rests").increment()
@@ -71,6 +72,25 @@ extension Server {
                 logger.error("the outbox cannot be processed", metadata: ["cause": .string(ErrorWords.of(error))])
             }
         }
+    }
+}
+
+extension Server {
+    /// Writes a line for a try that failed, and for the last one. A reason has no personal data.
+    static func log(_ message: OutboxMessage, to logger: Logger) {
+        let (level, words): (Logger.Level, Logger.Message)
+        switch message.state {
+        case .waiting: (level, words) = (.warning, "a message could not be sent and is tried again")
+        case .dead: (level, words) = (.error, "a message could not be sent and is given up")
+        case .sent, .expired, .dropped: return
+        }
+        logger.log(
+            level: level, words,
+            metadata: [
+                "kind": .string(message.kind.rawValue), "message_id": "\(message.id)",
+                "try": .stringConvertible(message.tries),
+                "cause": .string(message.reason ?? "unknown"),
+            ])
     }
 }
 
