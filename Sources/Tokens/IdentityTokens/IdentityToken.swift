@@ -112,7 +112,8 @@ package struct TokenCheck: Sendable, Equatable {
         let issuedAt = silent.date("iat", required: false)
         self.init(
             defects: defects,
-            clockSkew: issuedAt.map { Int(saturating: $0.timeIntervalSince(now).rounded()) },
+            // Most tokens have whole seconds, so a part of a second is ignored.
+            clockSkew: issuedAt.map { Int(saturating: $0.timeIntervalSince(now).rounded(.towardZero)) },
             nonce: identity.nonce.isEmpty ? nil : identity.nonce, ignored: identity.ignored)
     }
 }

@@ -20,6 +20,17 @@ struct TokenCheckTests {
         #expect(report.nonce == "n-1")
     }
 
+    @Test("A clock has no difference below a second", arguments: [0, 0.4, 0.6, 0.99])
+    func fraction(seconds: TimeInterval) throws {
+        let bench = try RegisteredProvider()
+        let compact = try bench.token { $0.lives(from: RegisteredProvider.now, for: 300) }
+        for (shift, skew) in [(seconds, 0), (-seconds, 0), (seconds + 2, -2)] {
+            let report = bench.verifier.check(
+                compact, provider: bench.provider, keys: [bench.key], now: RegisteredProvider.now + shift)
+            #expect(report.clockSkew == skew, "\(shift)")
+        }
+    }
+
     @Test("All that is wrong is told at once, in the order of judging")
     func everything() throws {
         let bench = try RegisteredProvider()
