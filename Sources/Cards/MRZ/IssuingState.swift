@@ -6,6 +6,13 @@ enum IssuingState {
     /// The code in zones for two letters of ISO 3166-1; `nil` if there is none. Germany's zones have a code of their own.
     static func code(alpha2: String) -> String? { alpha2 == "DE" ? "D" : byAlpha2[alpha2] }
 
+    /// All codes of the same issuer, this one included. Germany's documents have `D`, and its ISO code is `DEU`. Kosovo has
+    /// two codes.
+    static func synonyms(of code: String) -> [String] {
+        synonyms.first { $0.contains(code) } ?? [code]
+    }
+
+    private static let synonyms = [["D", "DEU"], ["RKS", "XKX"]]
     private static let codes = Set((iso + " " + further).split(separator: " ").map(String.init))
     private static let byAlpha2 = Dictionary(
         zip(alpha2.split(separator: " "), iso.split(separator: " ")).map { (String($0), String($1)) }

@@ -132,7 +132,7 @@ extension BanForm {
                 chosen: kind),
             .text(
                 name: "subject", label: "Subject",
-                hint: "A user's id or provider/external id, a number, JURISDICTION:NUMBER, or a device's id.",
+                hint: "A user's id or provider/external id, a number, ISSUER:NUMBER, or a device's id.",
                 value: subject, isRequired: true),
             .choice(
                 name: "scope", label: "Scope", options: Ban.Scope.allCases.map { ($0.rawValue, $0.words) },

@@ -23,7 +23,7 @@ enum SearchPages {
         var label: String {
             switch self {
             case .phone: "Telephone number, in its international form"
-            case .document: "Document, JURISDICTION:NUMBER, such as VA:T64235789"
+            case .document: "Document, ISSUER:NUMBER, such as VA:T64235789 or D:C01X00T47"
             }
         }
     }

@@ -56,7 +56,9 @@ package extension Refusal {
 
     static let unreadableDocument = Refusal(
         .malformedRequest,
-        "A document is JURISDICTION:NUMBER, such as VA:T64235789. A country has three letters.")
+        "A document is ISSUER:NUMBER, such as VA:T64235789 or FRA:14AB12345. The issuer is the two letters of a state or "
+            + "province, or the code of a country as its machine-readable zones have it, such as FRA, or D for Germany."
+    )
 
     static func bansUnreadable(_ privateDetail: String) -> Refusal {
         Refusal(

@@ -26,7 +26,7 @@ package enum BanTarget: Sendable {
 }
 
 package extension BanTarget {
-    /// Parses `JURISDICTION:NUMBER`, such as `VA:T64235789`.
+    /// Parses `ISSUER:NUMBER`, such as `VA:T64235789`.
     ///
     /// - Throws: `Refusal` `malformed_request`, without any part of the number.
     static func document(reading text: String) throws(Refusal) -> BanTarget {

@@ -152,7 +152,7 @@ struct BanCommand: AsyncParsableCommand {
 struct BanSubjectOptions: ParsableArguments {
     @Option(help: "A user: the id, or <provider slug>/<external id>.") var user: String?
     @Option(help: "A telephone number in its international form.") var phone: String?
-    @Option(help: "A document, JURISDICTION:NUMBER, such as VA:T64235789.") var document: String?
+    @Option(help: "A document, ISSUER:NUMBER, such as VA:T64235789 or D:C01X00T47.") var document: String?
     @Option(help: "A device, by its id or the id's beginning.") var device: TypedID<Kind.Device>?
 
     /// The given subject; `nil` if there is none.

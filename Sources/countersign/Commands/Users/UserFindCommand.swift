@@ -16,7 +16,7 @@ extension UserCommand {
         @Option(help: "The provider's own id of the user.") var externalID: String?
         @Option(help: "With --external-id: the only provider to search, by its slug or id.") var provider: String?
         @Option(help: "A telephone number in its international form.") var phone: String?
-        @Option(help: "A document, JURISDICTION:NUMBER, such as VA:T64235789.") var document: String?
+        @Option(help: "A document, ISSUER:NUMBER, such as VA:T64235789 or D:C01X00T47.") var document: String?
         @Option(help: "The reason: a code or a ticket's number, kept in the audit log.") var reason: String?
 
         func report(_ admin: Admin) async throws -> Report {
