@@ -247,4 +247,15 @@ struct MachineReadableZoneTests {
             #expect(refusal?.code == .malformedRequest)
         }
     }
+
+    @Test("with a letter outside A to Z has its length counted by nobody: the letter is what is wrong")
+    func foreignLetter() {
+        for format in MachineReadableFormat.allCases {
+            let good = MachineReadableSpecimen(format).text
+            for bad in [good.replacing("E", with: "É"), good.replacing("<", with: "‹"), good + "Ü"] {
+                let refusal = #expect(throws: Refusal.self) { try MachineReadableZone.read(bad, today: today) }
+                #expect(refusal?.detail == Refusal.wrongZoneCharacter.detail)
+            }
+        }
+    }
 }

@@ -45,11 +45,12 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
             throw Refusal.zoneTooLong(allowed: maximumLength)
         }
         let zone = text.utf8.filter { ![0x0A, 0x0D, 0x20, 0x09].contains($0) }.map(\.capitalised)
-        guard let format = MachineReadableFormat.allCases.first(where: { $0.length == zone.count }) else {
-            throw Refusal.wrongZoneLength(zone.count)
-        }
+        // First, because a character outside ASCII has several bytes, and the length below would not be its own.
         guard zone.allSatisfy({ $0.isCapital || $0.isDigit || $0 == filler }) else {
             throw Refusal.wrongZoneCharacter
+        }
+        guard let format = MachineReadableFormat.allCases.first(where: { $0.length == zone.count }) else {
+            throw Refusal.wrongZoneLength(zone.count)
         }
         // These look like TD2, but have another layout and no day of expiry.
         guard format != .td2 || !zone.starts(with: "IDFRA".utf8) else {
