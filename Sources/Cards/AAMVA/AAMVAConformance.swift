@@ -79,7 +79,7 @@ extension AAMVAConformance {
             case .dateUnreadable: "a date is none"
             case .nameElements: "the name is in another version's elements"
             case .nameSeparator: "the names in one element are not separated by commas"
-            case .countryCode: "the country is not written as USA or CAN"
+            case .countryCode: "the country is not written as USA, CAN or MEX"
             case .jurisdictionCode: "the jurisdiction is not written as its two letters"
             case .postalCode: "the postal code has neither the form of a ZIP code nor of a Canadian one"
             case .missingElement: "an element that the version makes mandatory is missing or empty"
