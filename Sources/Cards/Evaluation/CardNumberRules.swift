@@ -59,22 +59,17 @@ extension CardRule {
     }
 
     static let displayName = CardRule(name: .name) { input in
-        guard let displayName = input.displayName, !NameFolding.words(displayName).isEmpty else {
-            return (.notApplicable, "The provider sent no display name.")
+        if let name = input.displayName, NameComparison(input.identityCard.name).admits(name) {
+            return (.passed, "The name on the card fits the account's display name.")
         }
-        let comparison = NameComparison(input.identityCard.name)
-        if comparison.admits(displayName) { return (.passed, "The name on the card fits the account's display name.") }
-        return comparison.canCompare(displayName)
-            ? (.failed, "The name on the card is not the account's display name.")
-            : (.notApplicable, "The account's display name has not the shape of a person's name.")
+        if let obstacle = NameComparison.obstacle(in: input.displayName) { return (.notApplicable, obstacle.sentence) }
+        return (.failed, "The name on the card is not the account's display name.")
     }
 
     static let otherName = CardRule(name: .otherName) { input in
+        if let obstacle = NameComparison.obstacle(in: input.displayName) { return (.notApplicable, obstacle.sentence) }
         let comparison = NameComparison(input.identityCard.name)
-        guard let displayName = input.displayName, comparison.canCompare(displayName) else {
-            return (.notApplicable, "The provider sent no display name, or none that looks like a person's name.")
-        }
-        return comparison.sharesName(with: displayName)
+        return comparison.sharesName(with: input.displayName ?? "")
             ? (.passed, "The card and the account's display name have a name in common.")
             : (.failed, "The card and the account's display name have no name in common.")
     }

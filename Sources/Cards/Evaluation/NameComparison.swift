@@ -76,16 +76,32 @@ struct NameComparison {
         return ([family].compactMap(\.self) + givenNames).contains { !runs(of: $0, in: words).isEmpty }
     }
 
-    /// Whether a display name that does not match is significant. It must look like a name: two words or more of
-    /// letters, in the card's script. Nicknames, addresses and other scripts do not.
-    func canCompare(_ displayName: String) -> Bool {
+    /// Why a display name that does not match says nothing: it has not two words or more of letters, in the card's
+    /// script. Nicknames, addresses and other scripts do not.
+    enum Obstacle: Equatable {
+        case missing
+        case otherLetters
+        case otherCharacters
+        case singleWord
+        case initials
+        case tooManyWords
+    }
+
+    /// What prevents the comparison of a display name with the name on any card; `nil` if nothing does.
+    static func obstacle(in displayName: String?) -> Obstacle? {
+        guard let displayName, !PlainText.isBlank(displayName) else { return .missing }
+        let words = NameFolding.words(displayName)
+        guard words.allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } }) else { return .otherLetters }
         let isWritten = displayName.prefix(256).unicodeScalars.allSatisfy { scalar in
             scalar.properties.isAlphabetic || scalar.properties.generalCategory == .nonspacingMark
                 || " \t\u{A0}'`.,-\u{2010}\u{2011}\u{2018}\u{2019}\u{02BC}".unicodeScalars.contains(scalar)
         }
-        let words = NameFolding.words(displayName)
-        let isLatin = words.allSatisfy { $0.utf8.allSatisfy(\.isCapital) }
-        return isWritten && isLatin && words.count <= 8 && words.count { $0.utf8.count >= 2 } >= 2
+        guard isWritten, !words.isEmpty, words.allSatisfy({ $0.utf8.allSatisfy(\.isCapital) }) else {
+            return .otherCharacters
+        }
+        if words.count == 1 { return .singleWord }
+        if words.count(where: { $0.utf8.count >= 2 }) < 2 { return .initials }
+        return words.count > 8 ? .tooManyWords : nil
     }
 
     private var givenNames: [Part] { [given, together].compactMap(\.self) + further }
@@ -137,5 +153,22 @@ struct NameComparison {
     private func standsFor(_ written: String, _ sought: String, _ part: Part) -> Bool {
         part.isGiven
             ? NameVariants.areGivenNames(written, sought) : NameVariants.areSpellings(written, sought)
+    }
+}
+
+extension NameComparison.Obstacle {
+    /// The sentence for the user and the reviewer.
+    var sentence: String {
+        switch self {
+        case .missing: "The provider sent no display name."
+        case .otherLetters:
+            "The account's display name has letters other than A to Z with or without accents, as cards have them. "
+                + "It cannot be compared."
+        case .otherCharacters:
+            "The account's display name has digits or signs that names do not have. It cannot be compared."
+        case .singleWord: "The account's display name is a single word. It cannot be compared with the card's name."
+        case .initials: "The account's display name has only initials beside one name. It cannot be compared."
+        case .tooManyWords: "The account's display name has more words than are compared."
+        }
     }
 }

@@ -34,7 +34,15 @@ package extension PlainText {
         return true
     }
 
-    /// Refuses a text that is not plain, or whose length in UTF-8 is outside the range.
+    /// Whether a text shows nothing: white space, blank letters such as the filler of Hangul, and hidden characters.
+    static func isBlank(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            scalar.properties.isWhitespace || scalar.properties.isDefaultIgnorableCodePoint || scalar.value == 0x2800
+        }
+    }
+
+    /// Refuses a text that is not plain, whose length in UTF-8 is outside the range, or that is blank although it may
+    /// not be empty.
     ///
     /// - Parameter subject: the text, as the refusal names it.
     /// - Throws: ``Refusal`` `malformed_request`. No part of the text is in it.

@@ -51,6 +51,23 @@ struct SpokenNameTests {
         #expect(try specimen.assessed(policy: policy, displayName: displayName).verdict == .accepted)
     }
 
+    @Test(
+        "that cannot be compared have the reason in both checks, and none is called no name",
+        arguments: [
+            (nil, "sent no display name"), ("", "sent no display name"), (" \u{3000}\u{3164}", "sent no display name"),
+            ("محمد بن سلمان", "letters other than A to Z"), ("Иван Иванов", "letters other than A to Z"),
+            ("陳健仁", "letters other than A to Z"), ("Joan", "a single word"), ("J. R. Ewing", "only initials"),
+            ("sunny99", "digits or signs"), ("\u{1F600}", "digits or signs"), ("a@b.example c", "digits or signs"),
+            ("Ana Bea Cia Dea Eva Fay Gia Hea Ida", "more words"),
+        ] as [(String?, String)])
+    func incomparable(displayName: String?, reason: String) throws {
+        let specimen = try CardSpecimen.of { ($0.family, $0.given, $0.middle) = ("OTHERPERSON", "BRUNO", "") }
+        let checks = try specimen.assessed(displayName: displayName).checks
+        for check in checks where [.name, .otherName].contains(check.name) {
+            #expect(check.result == .notApplicable && check.detail.contains(reason), "\(check.detail)")
+        }
+    }
+
     @Test("that share one word are only reported, and a nickname alone is not compared")
     func shared() throws {
         let married = try assessed(PersonName(family: "SAMPLER", given: "ANNA"), "Anna Quirke")
