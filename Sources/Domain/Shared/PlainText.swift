@@ -55,6 +55,9 @@ package extension PlainText {
         guard isPlain(text, for: use) else {
             throw Refusal.hiddenCharacter(in: subject)
         }
+        guard bytes.contains(0) || !isBlank(text) else {
+            throw Refusal.blank(subject)
+        }
     }
 
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {

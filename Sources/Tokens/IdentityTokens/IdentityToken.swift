@@ -81,7 +81,9 @@ struct IdentityClaims {
 
 extension ClaimReader {
     /// The user's name for display.
-    mutating func displayName(_ name: String) -> String? { description(name, bytes: 1...256, for: .prose) }
+    mutating func displayName(_ name: String) -> String? {
+        description(name, bytes: 1...256, for: .prose) { PlainText.isBlank($0) ? "is blank" : nil }
+    }
 
     /// The URL of the user's picture, on a host that the provider registered.
     mutating func avatar(_ name: String, of provider: Provider) -> String? {

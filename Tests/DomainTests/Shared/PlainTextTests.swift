@@ -38,4 +38,19 @@ struct PlainTextTests {
             #expect(!PlainText.isPlain(trick, for: .prose))
         }
     }
+
+    @Test("are refused if they are blank and may not be empty")
+    func blank() {
+        for text in [" ", "\u{A0}\u{3000}", "\u{3164}", "\u{FFA0}", "\u{2800}", "\u{FE0F} \u{FE0F}"] {
+            #expect(PlainText.isBlank(text))
+            for use in [PlainText.Use.identifier, .prose, .note] {
+                let refusal = #expect(throws: Refusal.self) {
+                    try PlainText.require(text, about: .name, bytes: 1...256, for: use)
+                }
+                #expect(refusal?.code == .malformedRequest && refusal?.subject == .name)
+                #expect(throws: Never.self) { try PlainText.require(text, about: .name, bytes: 0...256, for: use) }
+            }
+        }
+        for text in ["-", "ꙮ", " a", "أ", "⠁"] { #expect(!PlainText.isBlank(text)) }
+    }
 }

@@ -122,6 +122,7 @@ struct IdentityTokenTests {
         let bench = try RegisteredProvider()
         let names: [JSONValue] = [
             .null, .string(""), .integer(1), .string(String(repeating: "\u{E9}", count: 129)), .string("Ada\u{2028}"),
+            .string(" "), .string("\u{A0}\u{3000}"), .string("\u{3164}"), .string("\u{2800}"),
             .string("Ada \u{2066}ecalevoL\u{2069}"), .string("Anna\u{200F}"), .string("An\u{AD}na"),
             // The flag of England, which is written by tags.
             .string("Anna \u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}"),

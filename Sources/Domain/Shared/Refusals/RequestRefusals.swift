@@ -22,6 +22,10 @@ package extension Refusal {
             about: subject)
     }
 
+    static func blank(_ subject: Subject) -> Refusal {
+        Refusal(.malformedRequest, "The text is blank. It must have a letter, a digit or a sign.", about: subject)
+    }
+
     /// - Parameter name: the noun for the value.
     static func unknownChoice<Choice: RawRepresentable & CaseIterable>(
         of name: String, _ choices: Choice.Type, about subject: Subject? = nil
