@@ -21,10 +21,10 @@ package enum PhoneNumberDefect: String, Error, Sendable, CaseIterable {
                 + "of ISO 3166-1 alpha-2, or XK, AC or TA."
         case .regionNeeded:
             "A number in national form needs the region that it is dialled in; or write it with + and country code."
-        case .letters: "Write the telephone number in digits. Letters and extensions are not accepted."
+        case .letters: "Write the telephone number in digits. Letters are not accepted."
         case .extension: "A code cannot be texted to an extension: write the telephone number without one."
         case .notANumber: "This is not a telephone number: digits, perhaps with + before and punctuation between."
-        case .unknownCountryCode: "The telephone number begins with a country calling code that is not assigned."
+        case .unknownCountryCode: "The telephone number begins with a country calling code that is not in use."
         case .tooShort: "The telephone number has too few digits for its numbering plan."
         case .tooLong: "The telephone number has too many digits for its numbering plan."
         case .notInPlan: "The numbering plan of its country has no such telephone number: look for a mistyped digit."

@@ -130,31 +130,62 @@ private struct DialledText {
     /// Finds the one number in a text. Characters around it are ignored; only punctuation is allowed between its
     /// digits.
     init(_ scalars: ArraySlice<Unicode.Scalar>) throws(PhoneNumberDefect) {
-        guard !scalars.contains(where: { $0.isLetter && $0 != Self.longVowelMark }) else { throw .letters }
+        if let letter = scalars.firstIndex(where: Self.isLetter) {
+            throw Self.isExtension(scalars, word: letter) ? .extension : .letters
+        }
         guard let start = scalars.firstIndex(where: { $0.isPlus || $0.decimalDigit != nil }) else { throw .notANumber }
         let end = scalars.lastIndex { $0.isNumber || $0 == "#" || $0 == Self.longVowelMark } ?? start
         guard start <= end else { throw .notANumber }
         let number = scalars[start...end]
-        // A number sign, comma, semicolon or tilde makes a telephone wait and then dial an extension.
-        guard !number.contains(where: Self.extensionMarks.contains) else { throw .extension }
+        // A number sign, comma, semicolon or tilde makes a telephone wait and then dial an extension. After a star or a
+        // number sign, or fewer than three digits, the text is a code of the network, such as *100#.
+        if let mark = number.indices.first(where: { Self.isExtensionMark(number, $0) }) {
+            let isCode = scalars[..<start].last.map { $0 == "*" || $0 == "#" } ?? false
+            throw isCode || Self.digits(number[..<mark]) < 3 ? .notANumber : .extension
+        }
         let rest = number.drop(while: \.isPlus)
         var digits: [UInt8] = []
         for scalar in rest {
             if let digit = scalar.decimalDigit {
                 digits.append(digit)
-            } else if !scalar.isDialPunctuation {
+            } else if !scalar.isDialPunctuation, !Self.extensionMarks.contains(scalar) {
                 throw .notANumber
             }
         }
+        guard !digits.isEmpty else { throw .notANumber }
         // Two digits alone can be a short number; with other characters they are not a number.
-        guard digits.count >= 3 || (digits.count == 2 && number.count == 2) else { throw .notANumber }
+        guard digits.count >= 3 || (digits.count == 2 && number.count == 2) else { throw .tooShort }
         hasPlus = rest.startIndex > number.startIndex
         self.digits = digits
     }
 
+    private static func isLetter(_ scalar: Unicode.Scalar) -> Bool { scalar.isLetter && scalar != longVowelMark }
+
+    private static func digits(_ scalars: ArraySlice<Unicode.Scalar>) -> Int {
+        scalars.count { $0.decimalDigit != nil }
+    }
+
+    /// Whether there is a mark of an extension. The tilde after one digit is none: in Russia, 8~10 waits for a tone
+    /// before the number abroad.
+    private static func isExtensionMark(_ number: ArraySlice<Unicode.Scalar>, _ place: Int) -> Bool {
+        guard extensionMarks.contains(number[place]) else { return false }
+        return !tildes.contains(number[place]) || digits(number[..<place]) > 1
+    }
+
+    /// Whether a word that begins there is the only one, after a number, and means an extension: `x5`, `;ext=5`.
+    private static func isExtension(_ scalars: ArraySlice<Unicode.Scalar>, word start: Int) -> Bool {
+        let word = scalars[start...].prefix(while: isLetter)
+        let rest = scalars[word.endIndex...]
+        let text = String(String.UnicodeScalarView(word.map(\.lowercased)))
+        return extensionWords.contains { $0.utf8.elementsEqual(text.utf8) } && digits(scalars[..<start]) >= 3
+            && digits(rest) > 0 && !rest.contains(where: isLetter)
+    }
+
+    private static let extensionWords = ["x", "ext", "extn", "extension"]
     /// A letter by Unicode, but used as a dash in Japanese numbers.
     private static let longVowelMark: Unicode.Scalar = "\u{30FC}"
     private static let extensionMarks: Set<Unicode.Scalar> = ["#", "\u{FF03}", ",", ";", "~", "\u{FF5E}"]
+    private static let tildes: Set<Unicode.Scalar> = ["~", "\u{FF5E}"]
 }
 
 extension DigitText {

@@ -27,7 +27,7 @@ extension ProblemReason {
             .notANumber, "the text is not a phone number",
             "Send digits, with + before them and punctuation between them if you like."),
         ofPhoneNumber(
-            .unknownCountryCode, "the country calling code is not assigned",
+            .unknownCountryCode, "the country calling code is not assigned, or not in use",
             "Have the user correct the digits after the +."),
         ofPhoneNumber(
             .tooShort, "the phone number has too few digits for its numbering plan",

@@ -6,6 +6,11 @@ package extension Refusal {
         Refusal(.malformedRequest, defect.sentence, reason: Reason(defect))
     }
 
+    /// The refusal of a number without `+` to a caller that cannot name a region.
+    static let nationalForm = Refusal(
+        .malformedRequest, "Write the telephone number with + and its country calling code, such as +12025550123.",
+        reason: .regionNeeded)
+
     static let phoneRequired = Refusal(
         .conflict, "This requires a verified phone number. Verify one first.", about: .phoneVerification,
         state: Assurance.none.rawValue)

@@ -30,7 +30,7 @@ extension ProblemCase {
         numbered(.letters, "in digits", "1-800-FLOWERS", region: "US"),
         numbered(.extension, "without one", "+14155552671#12"),
         numbered(.notANumber, "is not a telephone number", "+", region: "US"),
-        numbered(.unknownCountryCode, "not assigned", "+999 415 555 2671"),
+        numbered(.unknownCountryCode, "not in use", "+999 415 555 2671"),
         numbered(.tooShort, "too few digits", "+1 415 555 267"),
         numbered(.tooLong, "too many digits", "+1 415 555 26712"),
         numbered(.notInPlan, "no such telephone number", "+1 415 055 2671"),

@@ -17,4 +17,14 @@ struct CallerPhoneNumberTests {
     func read() throws {
         #expect(try PhoneNumber(fromCaller: "(415) 555-2671", region: "US").e164 == "+14155552671")
     }
+
+    @Test("is requested with + where no region can be named")
+    func nationalForm() {
+        let local = #expect(throws: Refusal.self) { try PhoneNumber(fromCaller: "2025550151") }
+        #expect(local?.reason == .regionNeeded && local?.detail.contains("region") == false)
+        let regional = #expect(throws: Refusal.self) { try PhoneNumber(fromCaller: "2025550151", region: nil) }
+        #expect(regional?.reason == .regionNeeded && regional?.detail.contains("region") == true)
+        let short = #expect(throws: Refusal.self) { try PhoneNumber(fromCaller: "+1") }
+        #expect(short?.reason == .tooShort)
+    }
 }

@@ -4,8 +4,8 @@
 
 Each line is {"text", "region", "verdict", "stricter"}. The verdict is what the service must say: {"e164", "region",
 "type"} of a number that is valid, or else {"reason"}. It is phonenumbers' own, except where the service is stricter by
-decision (a longer text than 64 characters, a region without a plan, letters, an extension): then "stricter" tells
-whether phonenumbers takes the text for a valid number.
+decision (a longer text than 64 characters, a region without a plan, letters, an extension, one or two digits): then
+"stricter" tells whether phonenumbers takes the text for a valid number.
 """
 
 import json
@@ -25,6 +25,9 @@ PUNCTUATION = "-- .()[]/*\u2010\u2013\u2015\u2212\u30fc\uff0d\uff0e\uff0f\u00a0\
 NOISE = "\u260e<>_:'\"\u0000\n\t\u0301\u00bd\u00b2"
 EXTENSIONS = (";ext={}", " x{}", " ext. {}", "#{}", " ~ {}", ",{}", ",,{}#", ";{}", " - {}#", "\uff03{}", "\uff5e{}", "~{}")
 HOSTILE = "0123456789" * 4 + "+\uff0b-() ./*#,;~x\uff03\uff5e_\u0660\u0661\uff19\u30fc" + NOISE
+# What may be between digits.
+DIALLED = "- ()[]./*\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u30fc\uff0d\uff0e\uff0f\u00a0\u00ad\u200b\u2060\u3000\uff08\uff09\uff3b\uff3d\u2053\u223c"
+TILDES = "~\uff5e"
 LIMIT = 64
 
 
@@ -181,20 +184,45 @@ def judged(text, region):
     }
 
 
+def is_letter(c):
+    return unicodedata.category(c)[0] == "L" and c != "\u30fc"
+
+
+def ascii_lower(text):
+    return "".join(c.lower() if c.isascii() else c for c in text)
+
+
+def digits(text):
+    return sum(c.isdecimal() for c in text)
+
+
 def refused(text, region):
     """Why the service refuses what phonenumbers may take; None where it does not."""
     if len(text) > LIMIT:
         return "too_many_characters"
     if region is not None and region not in p.SUPPORTED_REGIONS:
         return "region_unknown"
-    if any(unicodedata.category(c)[0] == "L" and c != "\u30fc" for c in text):
-        return "letters"
+    letters = [place for place, c in enumerate(text) if is_letter(c)]
+    if letters:
+        start, end = letters[0], letters[0]
+        while end < len(text) and is_letter(text[end]):
+            end += 1
+        is_extension = ascii_lower(text[start:end]) in ("x", "ext", "extn", "extension") and digits(text[:start]) >= 3
+        return "extension" if is_extension and digits(text[end:]) > 0 and letters[-1] < end else "letters"
     starts = [place for place, c in enumerate(text) if c in "+\uff0b" or c.isdecimal()]
     if not starts:
         return None
     ends = [place for place, c in enumerate(text) if c in "#\u30fc" or unicodedata.category(c)[0] == "N"]
     number = text[starts[0]:ends[-1] + 1] if ends else ""
-    return "extension" if any(c in "#\uff03,;~\uff5e" for c in number) else None
+    for place, c in enumerate(number):
+        # A tilde after one digit waits for a tone: 8~10 in Russia.
+        if c in "#\uff03,;" or c in TILDES and digits(number[:place]) > 1:
+            is_code = text[:starts[0]].endswith(("*", "#")) or digits(number[:place]) < 3
+            return "not_a_number" if is_code else "extension"
+    rest = number.lstrip("+\uff0b")
+    is_dialled = all(c.isdecimal() or c in DIALLED + TILDES for c in rest)
+    is_short = 0 < digits(number) < 3 and not (digits(number) == 2 and len(number) == 2)
+    return "too_short" if is_dialled and is_short else None
 
 
 def main():
