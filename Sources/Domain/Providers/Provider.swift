@@ -59,16 +59,22 @@ package struct Slug: Hashable, Sendable {
         self.text = text
     }
 
-    /// Derives a slug from a name: accents are left out, and characters other than Latin letters and digits become
-    /// hyphens. `nil` if nothing is left.
+    /// Derives a slug from a name: accents are left out, Latin letters that are not decomposed are spelled in ASCII, and
+    /// characters other than Latin letters and digits become hyphens. `nil` if nothing is left.
     package init?(from name: String) {
         let bases = name.decomposedStringWithCompatibilityMapping.lowercased().unicodeScalars.filter {
             $0.properties.generalCategory != .nonspacingMark
-        }
+        }.flatMap { Array((Self.spellings[$0] ?? String($0)).unicodeScalars) }
         let parts = bases.split { !$0.isASCII || !$0.properties.isAlphabetic && $0.properties.numericType == nil }
         let slug = parts.map { String(String.UnicodeScalarView($0)) }.joined(separator: "-").prefix(40)
         self.init(String(slug.hasSuffix("-") ? slug.dropLast() : slug))
     }
+
+    /// Letters that Unicode does not decompose into a letter of ASCII and a mark.
+    private static let spellings: [Unicode.Scalar: String] = [
+        "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ß": "ss", "þ": "th", "ð": "d", "ı": "i", "ħ": "h",
+        "ŧ": "t", "ŋ": "n", "ə": "e",
+    ]
 }
 
 /// A provider's public key as registered.

@@ -8,7 +8,9 @@ struct SlugTests {
     func derived() {
         for (name, slug) in [
             ("Acme", "acme"), ("Café Müller", "cafe-muller"), ("Cafe\u{301} 24/7", "cafe-24-7"),
-            ("  ACME & Sons, Inc.  ", "acme-sons-inc"), ("Đà Nẵng Ao", "a-nang-ao"), ("Acme ไทย", "acme"),
+            ("  ACME & Sons, Inc.  ", "acme-sons-inc"), ("Đà Nẵng Ao", "da-nang-ao"),
+            ("İstanbul Øresund Łódź", "istanbul-oresund-lodz"), ("Æsir Œuvre Þing", "aesir-oeuvre-thing"),
+            ("STRAẞE Straße Ðe Ħal Irmağı", "strasse-strasse-de-hal-irmagi"), ("Acme ไทย", "acme"),
             (String(repeating: "a", count: 39) + " b", String(repeating: "a", count: 39)),
             (String(repeating: "a", count: 50), String(repeating: "a", count: 40)),
         ] {
