@@ -5020,14 +5020,14 @@ extension ServiceDocument {
            "string",
            "null"
           ],
-          "description": "1 to 255 bytes of UTF-8"
+          "description": "1 to 255 bytes of UTF-8, not only blanks"
          },
          "description": {
           "type": [
            "string",
            "null"
           ],
-          "description": "1 to 4,096 bytes of UTF-8"
+          "description": "1 to 4,096 bytes of UTF-8, not only blanks"
          },
          "image_url": {
           "type": [
