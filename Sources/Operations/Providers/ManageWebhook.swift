@@ -26,7 +26,7 @@ package extension Service {
         _ text: String, by caller: FreshProof, allowingLoopback: Bool
     ) async throws -> String {
         guard let url = PublicURL(text, allowingLoopback: allowingLoopback) else {
-            throw Refusal.notPublicURL(.webhookURL)
+            throw Refusal.notPublicURL(text, .webhookURL)
         }
         try await countReceiverChange("webhook", of: caller.id)
         guard await !url.isPrivate(of: .provider(caller.id)) else {

@@ -164,7 +164,8 @@ package extension Refusal {
 
     static let noWebhook = Refusal(.notFound, "The provider has no webhook. Set one first.")
 
-    static func notPublicURL(_ subject: Subject) -> Refusal {
+    /// - Parameter text: the URL that `PublicURL` does not accept.
+    static func notPublicURL(_ text: String, _ subject: Subject) -> Refusal {
         Refusal(
             .malformedRequest,
             "It must be an https URL of a public host: ASCII, no user info, no fragment, at most 1,024 bytes.",

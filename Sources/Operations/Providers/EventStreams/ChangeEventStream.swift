@@ -177,7 +177,7 @@ extension Service {
     ) async throws -> EventStream.Change {
         guard case .push(let text)?? = change.delivery else { return change }
         guard let url = PublicURL(text, allowingLoopback: allowingLoopback) else {
-            throw Refusal.notPublicURL(.streamURL)
+            throw Refusal.notPublicURL(text, .streamURL)
         }
         guard await !url.isPrivate(of: .provider(provider)) else {
             throw Refusal.privateHost(.streamURL)

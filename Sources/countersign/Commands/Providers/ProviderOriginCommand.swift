@@ -70,11 +70,24 @@ struct OriginCommand: AsyncParsableCommand {
 
     private static func read(_ text: String) throws(CommandFailure) -> WalletOrigin {
         guard let origin = WalletOrigin(text) else {
-            throw CommandFailure(
-                "The origin must be https:// with a host and no slash at its end, or android:apk-key-hash: with 32 bytes in "
-                    + "base64url.",
-                exitCode: .usage)
+            throw CommandFailure("\(text) is not an origin. \(objection(to: text))", exitCode: .usage)
         }
         return origin
+    }
+
+    /// The rule that a text breaks.
+    private static func objection(to text: String) -> String {
+        let android = "android:apk-key-hash:"
+        if text.utf8.starts(with: "android:".utf8) {
+            return "That of an app is \(android) and the SHA-256 of its certificate, 32 bytes in base64url."
+        }
+        guard text.utf8.starts(with: "https://".utf8) else {
+            return "It must begin with https:// in lower case, or with \(android) for an app."
+        }
+        if let objection = URLObjection.characters(of: text) { return objection }
+        guard let url = ServiceURL(text) else { return "Its host or port is malformed." }
+        guard url.query.isEmpty else { return "It has a query. Remove it from ? on." }
+        let written = url.path.utf8.elementsEqual("/".utf8) ? String(url.description.dropLast()) : url.description
+        return "Browsers write it as \(written)."
     }
 }
