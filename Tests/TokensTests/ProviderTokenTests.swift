@@ -129,6 +129,16 @@ struct ProviderTokenTests {
         for edit in edits { #expect(throws: invalid) { try fresh(edit) } }
     }
 
+    @Test("An ordinary token in place of a fresh one is refused with every claim that it lacks")
+    func ordinaryForFresh() throws {
+        let claims = ["jti", "htm", "htu", "body_sha256"]
+        let refusal = #expect(throws: Refusal.self) {
+            try fresh { draft in for claim in claims { draft[claim: claim] = nil } }
+        }
+        #expect(refusal?.detail.contains("jti, htm, htu, body_sha256") == true)
+        #expect(refusal?.detail.contains("fresh token") == true)
+    }
+
     @Test("A fresh token's target has no query, or the one of the request")
     func freshQuery() throws {
         _ = try fresh(query: "sessions=end")

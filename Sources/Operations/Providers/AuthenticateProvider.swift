@@ -157,7 +157,8 @@ package extension Service {
             let isApp = known.applications.contains { $0.id.description == shown.clientID?.lowercased() }
             throw isApp ? Refusal.applicationIDAsClient : .clientOfAnotherProvider
         }
-        try await spend("assertion \(proof.identifier)", of: proof.provider, until: proof.rememberUntil)
+        try await spend(
+            "assertion \(proof.identifier)", of: proof.provider, until: proof.rememberUntil, refusing: .assertionUsed)
         try count(cost, by: .provider(proof.provider))
         return ProvenProvider(known: known, keyID: proof.keyID)
     }
@@ -203,7 +204,8 @@ package extension Service {
             token, request: request, provider: known?.provider, key: known?.key(token.keyID),
             now: environment.now())
         guard let known else { throw Refusal.unknownTokenIssuer }
-        try await spend("proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil)
+        try await spend(
+            "proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil, refusing: .proofUsed)
         try count(cost, by: .provider(proof.token.provider))
         return FreshProof(ProvenProvider(known: known, keyID: proof.token.keyID))
     }
@@ -214,7 +216,9 @@ package extension Service {
 
     /// Counts a new proof and spends it in one transaction, because the store keeps a row for each. A spent proof is not
     /// counted, because somebody else may replay it.
-    private func spend(_ identifier: String, of provider: ProviderID, until expiry: Date) async throws {
+    private func spend(
+        _ identifier: String, of provider: ProviderID, until expiry: Date, refusing used: Refusal
+    ) async throws {
         let limit = RateLimit(count: policy[\.accessTokens].provenPerMinute, per: 60)
         let isLimited = rateLimiting == .on
         let isNew = try await store.transaction {
@@ -224,7 +228,7 @@ package extension Service {
             if isLimited { try RateRepository($0).count("proofs \(provider)", limit: limit) }
             return true
         }
-        guard isNew else { throw Refusal.proofUsed }
+        guard isNew else { throw used }
     }
 
     private func readToken(_ bearer: String?) throws -> UnverifiedToken {

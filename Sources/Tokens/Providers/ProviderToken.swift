@@ -82,6 +82,13 @@ package extension ProviderTokenVerifier {
     ) throws(Refusal) -> (token: ProviderToken, identifier: String, rememberUntil: Date) {
         let input = TokenRule.Input(token: token, profile: .freshProvider, provider: provider, key: key)
         var claims = ClaimReader(token.payload)
+        let missing = ["jti", "htm", "htu", "body_sha256"].filter { !claims.has($0) }
+        if !missing.isEmpty {
+            claims.note(
+                .missingClaim,
+                "This call needs a fresh token, made for it alone. Add \(missing.joined(separator: ", ")), and sign a new one "
+                    + "for each request.")
+        }
         let identifier = claims.text("jti", bytes: 1...128)
         let method = claims.text("htm", bytes: 1...16)
         let target = claims.text("htu", bytes: 1...2048)

@@ -65,6 +65,9 @@ package extension Refusal {
     static let proofUsed = Refusal(
         .providerTokenInvalid, "The jti was used before. Make a new proof for each request.")
 
+    static let assertionUsed = Refusal(
+        .providerTokenInvalid, "The jti was used before. Sign a new client assertion for each request.")
+
     static let eventWithoutKeyID = Refusal(
         .providerTokenInvalid, "The header has no kid. Name the key that signed.")
 
@@ -167,8 +170,7 @@ package extension Refusal {
     /// - Parameter text: the URL that `PublicURL` does not accept.
     static func notPublicURL(_ text: String, _ subject: Subject) -> Refusal {
         Refusal(
-            .malformedRequest,
-            "It must be an https URL of a public host: ASCII, no user info, no fragment, at most 1,024 bytes.",
+            .malformedRequest, "It must be an https URL of a public host. \(URLObjection.publicURL(text))",
             about: subject)
     }
 
