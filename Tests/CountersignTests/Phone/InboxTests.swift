@@ -60,4 +60,13 @@ struct InboxTests {
         _ = try place.write(Self.line(3), "t")
         #expect(lines.next().compactMap(InboxEntry.init).map(Self.number) == [3])
     }
+
+    @Test("names for a withheld text what holds for its number")
+    func withheld() {
+        for number in ["+979123456789", "+80012345678", "+881612345678", "+870301234567"] {
+            #expect(InboxEntry.mend("country", to: number).contains("no country"), "\(number)")
+        }
+        #expect(InboxEntry.mend("country", to: "+4915112345678").contains("`countries`"))
+        #expect(InboxEntry.mend("still_open", to: "+4915112345678").contains("an earlier line has the cause"))
+    }
 }

@@ -1,6 +1,7 @@
 import Domain
 import Encoding
 import Foundation
+import PhoneNumbers
 
 /// One line of the file of texts.
 struct InboxEntry {
@@ -39,8 +40,8 @@ struct InboxEntry {
                 ([.json("text", text)], text.split(separator: "\n").joined(separator: " "))
             case .withheld(let cause):
                 (
-                    [.json("withheld", cause), .json("mend", Self.mend(cause))],
-                    "NO TEXT (\(cause)): \(Self.mend(cause))"
+                    [.json("withheld", cause), .json("mend", Self.mend(cause, to: to))],
+                    "NO TEXT (\(cause)): \(Self.mend(cause, to: to))"
                 )
             }
         return Report(
@@ -48,13 +49,18 @@ struct InboxEntry {
             json: [.json("id", Int64(clamping: offset)), .json("at", at), .json("to", to)] + content)
     }
 
-    /// What to check if a text was withheld for this cause.
-    static func mend(_ cause: String) -> String {
+    /// What to check if a text to a number was withheld for this cause.
+    static func mend(_ cause: String, to number: String) -> String {
         guard let reason = SendGuard.WithheldReason(rawValue: cause) else {
-            return "its verification is still open: use the code of the previous text, or resend it."
+            return
+                "its verification is still open, and no other text was due: use the code of its text, or resend it. If "
+                + "that text was withheld, an earlier line has the cause."
         }
         return switch reason {
-        case .country: "its country is not among `countries` in phones.yaml."
+        case .country:
+            PhoneNumber(canonical: number)?.region == "001"
+                ? "it is a number of no country, such as a satellite telephone. Verify a number of a country."
+                : "its country is not among `countries` in phones.yaml."
         case .type: "its kind of number is among `refused_types` in phones.yaml."
         case .frozen: "the user gave too many wrong codes for it: see `freeze` in phones.yaml."
         case .numberLimit: "the number's own limits are reached: see `sends_per_hour_per_number` in phones.yaml."
