@@ -110,3 +110,33 @@ enum NameFolding {
         "Å": (nil, "AA", nil), "Ñ": (nil, nil, "NXX"),
     ]
 }
+
+package extension PersonName {
+    /// A name as cards print it: in capitals, without accents, with hyphens and apostrophes. Letters of other scripts stay.
+    static func printed(_ name: String) -> String {
+        var printed = ""
+        var part = ""
+        for scalar in name.unicodeScalars {
+            let mark: String
+            switch scalar {
+            case "-", "\u{2010}", "\u{2011}": mark = "-"
+            case "'", "\u{2018}", "\u{2019}", "\u{02BC}": mark = "'"
+            case " ", "\u{A0}": mark = " "
+            default:
+                part.unicodeScalars.append(scalar)
+                continue
+            }
+            printed += fold(part) + mark
+            part = ""
+        }
+        return printed + fold(part)
+    }
+
+    /// A part without marks. Anything but letters stays, so that the caller can refuse it.
+    private static func fold(_ part: String) -> String {
+        part.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || $0.properties.generalCategory == .nonspacingMark
+        }
+            ? NameFolding.folded(part) : part.uppercased()
+    }
+}

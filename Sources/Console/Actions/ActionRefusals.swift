@@ -9,7 +9,7 @@ extension Refusal {
 
     static let banReasonUnreadable = Refusal(
         .malformedRequest,
-        "The reason must be one word of at most 40 letters, digits, _ and -. Go back and correct it.")
+        "The reason must be one word of at most 40 characters: A to Z, digits, _ and -. Go back and correct it.")
 
     /// - Parameter field: its label.
     static func fieldMissing(_ field: String) -> Refusal {

@@ -94,7 +94,8 @@ package extension Refusal {
 
     static let unreadableAdministratorName = Refusal(
         .malformedRequest,
-        "A name of an administrator or account has at most 64 letters, digits and the marks . _ @ + -.")
+        "A name of an administrator or account has at most 64 characters: A to Z in either case, digits and the marks "
+            + ". _ @ + -.")
 
     static func tooManyLooks(_ count: Int, retryAfter: Int) -> Refusal {
         Refusal(

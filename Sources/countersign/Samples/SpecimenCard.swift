@@ -8,27 +8,39 @@ struct SpecimenCard {
     /// The cardholder's names, in capitals.
     struct Name: Equatable {
         let family: String
-        let given: String
+        /// `nil` for a holder with one name.
+        let given: String?
         let middle: String?
 
-        init(family: String, given: String, middle: String?) {
+        init(family: String, given: String?, middle: String?) {
             (self.family, self.given, self.middle) = (family, given, middle)
         }
 
-        /// Reads `JANE Q SAMPLE`: the last word is the family name, the first the given one.
+        /// Reads `Jane Q Sample`: the last word is the family name, the first the given one. One word is a family name.
+        /// Accents are left out, as on cards.
         ///
-        /// - Returns: `nil` for fewer than two words, more than 40 characters in a part, and characters other than letters
-        ///   of ASCII, hyphen and apostrophe.
+        /// - Returns: `nil` for no word, more than 40 characters in a part, and characters other than Latin letters,
+        ///   hyphen and apostrophe.
         init?(_ text: String) {
-            let words = text.uppercased().split(separator: " ").map(String.init)
+            let words = PersonName.printed(text).split(separator: " ").map(String.init)
             let isName = words.allSatisfy { word in
                 word.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == 0x2D || $0 == 0x27 }
                     && word.utf8.contains { (0x41...0x5A).contains($0) }
             }
-            guard words.count >= 2, isName, let given = words.first, let family = words.last else { return nil }
+            guard isName, let family = words.last else { return nil }
+            let given = words.count > 1 ? words.first : nil
             let middle = words.dropFirst().dropLast().joined(separator: " ")
-            guard [given, family, middle].allSatisfy({ $0.utf8.count <= 40 }) else { return nil }
+            guard [given ?? "", family, middle].allSatisfy({ $0.utf8.count <= 40 }) else { return nil }
             self.init(family: family, given: given, middle: middle.isEmpty ? nil : middle)
+        }
+
+        /// The refusal of a text that is not a name.
+        ///
+        /// - Parameter fewest: the number of names that are needed. An mdoc always has a given name.
+        static func unreadable(_ fewest: String) -> CommandFailure {
+            CommandFailure(
+                "--name must be \(fewest) or more names of Latin letters, hyphens and apostrophes, each of at most 40 "
+                    + "characters. A card has no letters of other scripts.", exitCode: .usage)
         }
 
         var text: String { [given, middle, family].compactMap(\.self).joined(separator: " ") }
@@ -88,7 +100,7 @@ struct SpecimenCard {
         let isCanadian = jurisdiction.country == "CAN"
         let elements: [(String, String)] =
             [
-                ("DAQ", number), ("DCS", name.family), ("DDE", "N"), ("DAC", name.given), ("DDF", "N"),
+                ("DAQ", number), ("DCS", name.family), ("DDE", "N"), ("DAC", name.given ?? "NONE"), ("DDF", "N"),
                 ("DAD", name.middle ?? ""), ("DDG", "N"), ("DCA", "D"), ("DCB", "NONE"), ("DCD", "NONE"),
                 ("DBD", date(issue)), ("DBB", date(birth)), ("DBA", date(expiry)), ("DBC", "1"),
                 ("DAU", isCanadian ? "173 cm" : "068 in"), ("DAY", "BRO"), ("DAG", "1 SPECIMEN STREET"),

@@ -37,12 +37,32 @@ struct SpecimenCardTests {
     func names() throws {
         #expect(SpecimenCard.Name("Mary-Jane O'Neil van Dyke")?.text == "MARY-JANE O'NEIL VAN DYKE")
         #expect(SpecimenCard.Name("Mary Dyke")?.middle == nil)
+        for (typed, printed) in [
+            ("José Núñez", "JOSE NUNEZ"), ("Ada Müller", "ADA MULLER"), ("Sean O’Brien", "SEAN O'BRIEN"),
+            ("Jose\u{301} Łódź‐Øst", "JOSE LODZ-OST"), ("Sukarno", "SUKARNO"),
+        ] {
+            #expect(SpecimenCard.Name(typed)?.text == printed)
+        }
         for wrong in [
-            "", "Cher", "A B\nDBB01011900", "José Sample", "A 1", "A -", String(repeating: "A", count: 41) + " B",
+            "", " ", "A B\nDBB01011900", "Анна Sample", "A 1", "É\u{1E}", "A -",
+            String(repeating: "A", count: 41) + " B",
         ] {
             #expect(SpecimenCard.Name(wrong) == nil, "\(wrong)")
         }
         #expect(SpecimenCard()?.barcode != SpecimenCard()?.barcode)
+    }
+
+    @Test("of a holder with one name is read as such a card")
+    func oneName() throws {
+        let (virginia, name) = (try #require(Jurisdiction.of(code: "VA")), try #require(SpecimenCard.Name("Sukarno")))
+        let noon = Date()
+        let today = CalendarDate(utcDayOf: noon)
+        let card = SpecimenCard(of: virginia, name, now: noon)
+        let assessed = CardAssessment(
+            try .read(barcode: Array(card.barcode.utf8), today: today), at: noon, policy: CardPolicy(),
+            displayName: "Sukarno")
+        #expect(assessed.verdict == .accepted)
+        #expect(assessed.checks.contains { $0.name == .name && $0.result == .passed })
     }
 
     @Test("is another person's each time, so that two users of one app may show cards of the same name")

@@ -21,7 +21,7 @@ struct AdminsCommand: AsyncParsableCommand {
                 """,
             example: "admin add lena --role support --out lena.p12")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The name in the audit log: letters, digits and the marks . _ @ + -.") var name: String
+        @Argument(help: "The name in the audit log: letters A to Z, digits and the marks . _ @ + -.") var name: String
         @Option(help: "The role: auditor, support, reviewer or security.") var role: AdminRole
         @Option(help: "An operating system account whose commands get the role.") var osUser: String?
         @OptionGroup var certificate: AdminCertificateOptions

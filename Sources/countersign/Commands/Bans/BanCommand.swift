@@ -75,7 +75,7 @@ struct BanCommand: AsyncParsableCommand {
         private func order(_ admin: Admin) async throws -> BanOrder {
             guard let reason = Ban.Reason(rawValue: reason.lowercased()) else {
                 throw CommandFailure(
-                    "--reason must be one word of at most 40 letters, digits, _ and -.", exitCode: .usage)
+                    "--reason must be one word of at most 40 characters: A to Z, digits, _ and -.", exitCode: .usage)
             }
             let target = try await subject.required(admin)
             return try asUsage {

@@ -19,7 +19,7 @@ struct SampleCommand: AsyncParsableCommand {
             example: "sample card --state CA --name \"ADA SAMPLE\"")
         @OptionGroup var shared: SharedOptions
         @Option(help: "The two letters of the state or province that issues the card.") var state = "VA"
-        @Option(help: "The holder: given name, middle names, family name.") var name = "JANE SAMPLE"
+        @Option(help: "The holder: given name, middle names, family name; or one name.") var name = "JANE SAMPLE"
 
         func report() async throws -> Report {
             guard let jurisdiction = Jurisdiction.of(code: state.uppercased()) else {
@@ -27,9 +27,7 @@ struct SampleCommand: AsyncParsableCommand {
                     "--state must be the two letters of a state or province that issues AAMVA cards.", exitCode: .usage)
             }
             guard let holder = SpecimenCard.Name(name) else {
-                throw CommandFailure(
-                    "--name must be two or more names of letters, hyphens and apostrophes, each of at most 40 characters.",
-                    exitCode: .usage)
+                throw SpecimenCard.Name.unreadable("one")
             }
             let card = SpecimenCard(of: jurisdiction, holder, now: Date())
             var report = Report([

@@ -45,10 +45,9 @@ struct SampleWalletCommand: AsyncParsableCommand {
         @Option(help: "The holder: given name, middle names, family name.") var name = "JANE SAMPLE"
 
         func report(on installation: Installation) async throws -> Report {
-            guard let holder = SpecimenCard.Name(name), let virginia = Jurisdiction.of(code: "VA") else {
-                throw CommandFailure(
-                    "--name must be two or more names of letters, hyphens and apostrophes, each of at most 40 characters.",
-                    exitCode: .usage)
+            guard let holder = SpecimenCard.Name(name), holder.given != nil, let virginia = Jurisdiction.of(code: "VA")
+            else {
+                throw SpecimenCard.Name.unreadable("two")
             }
             guard let data = FileManager.default.contents(atPath: file), let opened = try? StrictJSON.parse(data) else {
                 throw CommandFailure("\(file) cannot be read, or is not JSON.")

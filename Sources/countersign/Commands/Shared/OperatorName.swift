@@ -20,7 +20,7 @@ struct OperatorName: Sendable {
     ) throws(CommandFailure) {
         if let actor, !Administrator.isName(actor) {
             throw CommandFailure(
-                "--actor must be a name of at most 64 letters, digits and the marks . _ @ + -, such as ada@example.org.",
+                "--actor must be a name of at most 64 letters A to Z, digits and the marks . _ @ + -, such as ada@example.org.",
                 exitCode: .usage)
         }
         // sudo sets it. A text that cannot be an account's name is ignored.

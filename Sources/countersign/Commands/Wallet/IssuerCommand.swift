@@ -59,7 +59,8 @@ struct IssuerCommand: AsyncParsableCommand {
 
         func report(on installation: Installation) async throws -> Report {
             let name = try IssuerCommand.checked(
-                name ?? URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent)
+                name ?? URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent,
+                hint: name == nil ? " Name the copy with --name." : "")
             let path = try IssuerFiles.add(
                 file, as: name, types: type, to: IssuerCommand.directory(installation.settings))
             return Report("\(path) is written. Send the service SIGHUP.", json: [.json("added", name)])
@@ -123,7 +124,7 @@ struct IssuerCommand: AsyncParsableCommand {
     private static func directory(_ settings: Settings) -> String { "\(settings.keys)/\(IssuerFiles.name)" }
 
     /// The name of an issuer's file without its ending, which may be given too.
-    private static func checked(_ text: String) throws(CommandFailure) -> String {
+    private static func checked(_ text: String, hint: String = "") throws(CommandFailure) -> String {
         let isFile = text.utf8.suffix(ending.utf8.count).elementsEqual(ending.utf8)
         let name = isFile ? String(text.dropLast(ending.count)) : text
         let isName =
@@ -137,7 +138,8 @@ struct IssuerCommand: AsyncParsableCommand {
             }
         guard isName, !name.isEmpty else {
             throw CommandFailure(
-                "The name must be up to 64 letters, digits, dots, hyphens and underscores, and not begin with a dot.",
+                "The name must be up to 64 characters: A to Z in either case, digits, dots, hyphens and underscores, and no "
+                    + "dot first.\(hint)",
                 exitCode: .usage)
         }
         return name
