@@ -63,7 +63,8 @@ package extension StoreError {
         case .migration(.unordered(let identifier)):
             "migration \(identifier) is out of order: identifiers must rise strictly from 1"
         case .migration(.changed(let identifier)):
-            "migration \(identifier) was applied with another text: restore its text and add a new migration instead"
+            "migration \(identifier) was applied to the store by a build that has another text of it: run that build, or "
+                + "create a new store with this one"
         case .migration(.newer(let identifier)):
             "the store has migration \(identifier) of a newer build: run that build, or restore an older backup"
         case .migration(.diverged(let identifier)):

@@ -72,6 +72,8 @@ extension Examination {
     private static func refusal(_ error: any Error, _ check: Finding.Check) -> Finding {
         switch error {
         case let failure as CommandFailure: Finding(check, sentence: failure.sentence)
+        case StoreError.migration(let conflict):
+            Finding(.store, sentence: StoreError.migration(conflict).description)
         case let error as StoreError:
             Finding(.store, "\(error)", "check --store and the store's machine")
         default: Finding(check, ErrorWords.of(error), "check --store")

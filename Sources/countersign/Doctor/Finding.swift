@@ -22,13 +22,14 @@ struct Finding: Equatable {
         (self.check, self.what, self.mend) = (check, what, mend)
     }
 
-    /// Splits a sentence into the problem and the remedy, at its first colon or semicolon.
+    /// Splits a sentence into the problem and the remedy, at its first colon or semicolon. A sentence without one says
+    /// what the value must be, so the remedy is to correct it.
     init(_ check: Check, sentence: String) {
         let text = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
         // A path may contain a colon, but not followed by a space.
         let ends = [": ", "; "].compactMap { text.range(of: $0) }.min { $0.lowerBound < $1.lowerBound }
         guard let end = ends else {
-            self.init(check, text, "run `countersign serve`, which reports the remedy")
+            self.init(check, text, "correct it")
             return
         }
         self.init(check, String(text[..<end.lowerBound]), String(text[end.upperBound...]))

@@ -68,6 +68,13 @@ struct ReportTests {
                 == #"Shown: 1. For more, add --cursor "country US"."#)
     }
 
+    @Test("has at least one row, so that an empty table means an empty list")
+    func limit() {
+        for limit in ["0", "100001"] {
+            #expect(throws: (any Error).self) { try PageOptions.parse(["--limit", limit]) }
+        }
+    }
+
     @Test("is made of settings that were resolved once")
     func settings() throws {
         for file in try SourceFile.all(below: "Sources/countersign/Commands") {

@@ -258,4 +258,18 @@ struct KeyFilesTests {
         _ = try Self.create(directory.path)
         #expect(try Self.mode(directory.path) == 0o755)
     }
+
+    @Test("A kept certificate of the server that expires within a month is named with its expiry")
+    func keptCertificate() throws {
+        let keys = try TemporaryDirectory().path + "/Keys"
+        _ = try Self.create(keys)
+        let path = KeyFiles.path(.serverCertificate, keys)
+        let end = try KeyFiles.load(directory: keys, now: Self.now).server.notAfter
+        #expect(KeysCommand.Init.expiry(of: path, in: keys, now: Self.now) == nil)
+        for (now, verb) in [(end - 86_400, "expires"), (end + 1, "expired")] {
+            let note = try #require(KeysCommand.Init.expiry(of: path, in: keys, now: now))
+            #expect(note.contains("\(verb) at \(end.rfc3339)") && note.contains("--host NAME"))
+        }
+        #expect(KeysCommand.Init.expiry(of: keys + "/none.pem", in: keys, now: end) == nil)
+    }
 }

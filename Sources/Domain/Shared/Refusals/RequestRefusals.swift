@@ -37,9 +37,9 @@ package extension Refusal {
     static let unknownCursor = Refusal(
         .malformedRequest, "The cursor is not from an earlier page. Start again without one.")
 
-    /// The object that the cursor names was deleted, or is no longer in the list.
+    /// The object that the cursor names was deleted, or was never in the list.
     static func cursorGone(_ cursor: String) -> Refusal {
-        Refusal(.notFound, "\(cursor) is no longer in this list.", about: .cursor)
+        Refusal(.notFound, "\(cursor) is not in this list. It was deleted, or is not an id from it.", about: .cursor)
     }
 
     /// The id of a new object belongs to another user's object.

@@ -26,7 +26,9 @@ struct AuditCommand: AsyncParsableCommand {
         @Option(help: "End before this number (the first one of the previous page).") var cursor: Int64?
 
         func validate() throws {
-            guard (0...10_000).contains(limit) else { throw ValidationError("--limit must be 0 to 10000.") }
+            guard (follow ? 0...10_000 : 1...10_000).contains(limit) else {
+                throw ValidationError("--limit must be 1 to 10000, or 0 with --follow.")
+            }
         }
 
         func report(_ admin: Admin) async throws -> Report {

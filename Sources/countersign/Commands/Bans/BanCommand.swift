@@ -87,7 +87,7 @@ struct BanCommand: AsyncParsableCommand {
 
         private func end(now: Date) throws -> Date? {
             guard [until != nil, duration != nil, permanent].count(where: { $0 }) <= 1 else {
-                throw CommandFailure("Give one of --until, --for and --permanent.", exitCode: .usage)
+                throw CommandFailure("Give only one of --until, --for and --permanent.", exitCode: .usage)
             }
             if let duration {
                 guard let seconds = PolicyField.seconds(duration), seconds >= 1, seconds <= 36_500 * 86_400 else {
@@ -159,7 +159,9 @@ struct BanSubjectOptions: ParsableArguments {
     ///
     /// - Throws: ``CommandFailure`` if there are several, or one is malformed.
     func target(_ admin: Admin) async throws -> BanTarget? {
-        guard [user, phone, document, device?.text].compactMap(\.self).count <= 1 else { throw Self.notOne }
+        guard [user, phone, document, device?.text].compactMap(\.self).count <= 1 else {
+            throw CommandFailure("Give only one of --user, --phone, --document and --device.", exitCode: .usage)
+        }
         if let device { return .device(try await admin.resolve(device)) }
         return try asUsage {
             if let user { return .user(user) }

@@ -1,6 +1,9 @@
 import ArgumentParser
 import Domain
+import Encoding
 import Foundation
+import SwiftASN1
+import X509
 
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -36,7 +39,20 @@ struct KeysCommand: AsyncParsableCommand {
                     .json("keys", directory), .json("made", outcomes.filter(\.isNew).map(\.path)),
                     .json("kept", outcomes.filter { !$0.isNew }.map(\.path)),
                 ]).json, tables: [outcomes.map { [$0.isNew ? "made" : "kept", $0.path] }]
-            ).noting(keepsHosts ? "\(certificate) exists and keeps its hosts; remove it first for others." : nil)
+            ).noting(
+                Self.expiry(of: certificate, in: directory, now: Date())
+                    ?? (keepsHosts ? "\(certificate) exists and keeps its hosts; remove it first for others." : nil))
+        }
+
+        /// The note about a kept certificate that has expired or expires within a month; `nil` for any other.
+        static func expiry(of path: String, in directory: String, now: Date) -> String? {
+            guard let text = try? String(contentsOfFile: path, encoding: .utf8),
+                let first = try? PEMDocument.parseMultiple(pemString: text).first,
+                let certificate = try? Certificate(pemDocument: first),
+                certificate.notValidAfter < now.addingTimeInterval(30 * 86_400)
+            else { return nil }
+            let verb = certificate.notValidAfter < now ? "expired" : "expires"
+            return "\(path) \(verb) at \(certificate.notValidAfter.rfc3339): \(KeyFiles.renewServer(directory))."
         }
 
         private static func randomBytes(_ count: Int) -> [UInt8] {

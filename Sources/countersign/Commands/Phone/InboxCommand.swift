@@ -20,7 +20,9 @@ struct InboxCommand: InstallationCommand {
     var follow = false
 
     func validate() throws {
-        guard (0...10_000).contains(limit) else { throw ValidationError("--limit must be 0 to 10000.") }
+        guard (follow ? 0...10_000 : 1...10_000).contains(limit) else {
+            throw ValidationError("--limit must be 1 to 10000, or 0 with --follow.")
+        }
         _ = try wanted()
         guard cursor == nil || !follow else {
             throw ValidationError("--follow starts at the newest text. Remove --cursor.")

@@ -121,7 +121,7 @@ struct ProviderCommand: AsyncParsableCommand {
     /// Reads and parses a public key file.
     static func readKey(_ path: String, algorithm: SignatureAlgorithm?) throws -> VerificationKey {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw CommandFailure("The key file \(path) cannot be read. Give the path of a public key in PEM form.")
+            throw CommandFailure("The key file \(path) cannot be read. Give the path of a public key, PEM or JWK.")
         }
         return try VerificationKey(text: text, algorithm: algorithm)
     }

@@ -53,7 +53,7 @@ struct SessionCommand: AsyncParsableCommand {
 
         private func scope(_ admin: Admin) async throws -> Administration.SessionSelection {
             guard [user, device?.text, provider, key?.text].compactMap(\.self).count <= 1 else {
-                throw CommandFailure("Give one of --user, --device, --provider and --key.", exitCode: .usage)
+                throw CommandFailure("Give only one of --user, --device, --provider and --key.", exitCode: .usage)
             }
             if let user { return .user(user) }
             if let device { return .device(try await admin.resolve(device)) }

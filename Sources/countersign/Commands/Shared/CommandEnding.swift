@@ -78,7 +78,7 @@ extension Refusal {
         case .note: "--note: \(detail)"
         case .party: "--party: \(detail)"
         case .reason: "--reason: \(detail)"
-        case .slug: "\(detail) Name one with --slug."
+        case .slug: "\(detail) Name \(code == .conflict ? "another" : "one") with --slug."
         case .parties: "\(detail) Allow that with --any-party."
         case .cursor: "\(detail) Start again without --cursor."
         default: detail

@@ -8,7 +8,7 @@ struct PageOptions: ParsableArguments {
     @Option(help: "Start after this id (the last one of the previous page).") var cursor: String?
 
     func validate() throws {
-        guard (0...100_000).contains(limit) else { throw ValidationError("--limit must be 0 to 100000.") }
+        guard (1...100_000).contains(limit) else { throw ValidationError("--limit must be 1 to 100000.") }
     }
 
     /// ``cursor`` of a list whose cursors are ids.
@@ -25,7 +25,7 @@ struct PageOptions: ParsableArguments {
     /// - Parameter fields: the first one contains what `--cursor` takes.
     func report<Row>(_ rows: [Row], _ fields: [Field<Row>]) -> Report {
         var report = Report(rows, fields)
-        guard limit > 0, rows.count >= limit, let last = rows.last.flatMap({ fields.first?.entry($0).cell.text }) else {
+        guard rows.count >= limit, let last = rows.last.flatMap({ fields.first?.entry($0).cell.text }) else {
             return report
         }
         report.hint = "Shown: \(rows.count). For more, add --cursor \(last.contains(" ") ? "\"\(last)\"" : last)."

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Domain
 import Encoding
+import Foundation
 import Operations
 import PhoneNumbers
 
@@ -20,15 +21,18 @@ extension UserCommand {
         @Option(help: "The reason: a code or a ticket's number, kept in the audit log.") var reason: String?
 
         func report(_ admin: Admin) async throws -> Report {
-            guard [externalID, phone, document].count(where: { $0 != nil }) == 1 else {
-                throw CommandFailure("Give one of --external-id, --phone and --document.", exitCode: .usage)
+            let traits = [externalID, phone, document].count { $0 != nil }
+            guard traits == 1 else {
+                throw CommandFailure(
+                    "Give \(traits == 0 ? "" : "only ")one of --external-id, --phone and --document.", exitCode: .usage)
             }
             if let externalID {
                 let found = try await admin.administration.findUsers(externalID: externalID, of: provider)
                 let place = provider.map { "The provider \($0)" } ?? "No provider"
                 return Report(found, UserCommand.fields).noting(
                     found.isEmpty
-                        ? "\(place) has \(provider == nil ? "a" : "no") user with the external id \(externalID)." : nil)
+                        ? "\(place) has \(provider == nil ? "a" : "no") user with the external id \(externalID)."
+                            + Self.otherForm(of: externalID) : nil)
             }
             guard let reason else {
                 throw CommandFailure(
@@ -40,6 +44,13 @@ extension UserCommand {
             let found = try await admin.administration.findUsers(trait, reason: why)
             return Report(found, UserCommand.fields).noting(
                 found.isEmpty ? "No user has proven this \(phone == nil ? "document" : "number")." : nil)
+        }
+
+        /// A hint for an id that Unicode can write with other bytes, which look alike.
+        private static func otherForm(of id: String) -> String {
+            let forms = [id.precomposedStringWithCanonicalMapping, id.decomposedStringWithCanonicalMapping]
+            return forms.allSatisfy { $0.utf8.elementsEqual(id.utf8) }
+                ? "" : " Ids are compared byte by byte: try the other Unicode form of this one, NFC or NFD."
         }
 
         private func trait() throws -> Administration.UserTrait {
