@@ -86,6 +86,11 @@ extension Refusal {
         Refusal(.unsupportedMediaType, "The body has another media type. Send it as \(wanted).")
     }
 
+    /// For a request without `Content-Type`: often there is no body at all.
+    static func noMediaType(wanted: String) -> Refusal {
+        Refusal(.unsupportedMediaType, "Content-Type is missing. Send a body as \(wanted).")
+    }
+
     static func bodyLarger(than maximum: Int) -> Refusal {
         Refusal(.payloadTooLarge, "The body is larger than \(maximum) bytes. Send less.")
     }

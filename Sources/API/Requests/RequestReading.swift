@@ -188,7 +188,8 @@ extension Request {
         // Most clients write it so. The other forms are compared character by character.
         if headers[.contentType]?.hasSameBytes(as: wanted) == true { return }
         guard mediaType == wanted else {
-            throw Refusal.wrongMediaType(wanted: wanted)
+            throw headers[.contentType] == nil
+                ? Refusal.noMediaType(wanted: wanted) : Refusal.wrongMediaType(wanted: wanted)
         }
     }
 }

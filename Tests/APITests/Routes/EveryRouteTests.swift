@@ -200,9 +200,10 @@ struct EveryRouteTests {
             let person = try await bench.signIn()
             for (route, one) in try await RouteDescription(bench).routes {
                 guard let mediaType = one.mediaType else { continue }
-                func ask(_ body: String, _ type: String) async throws -> Reply {
+                func ask(_ body: String, _ type: String?) async throws -> Reply {
                     let call = Self.call(route)
-                    var headers: HTTPFields = [.contentType: type]
+                    var headers: HTTPFields = [:]
+                    headers[.contentType] = type
                     let words = call.split(separator: " ").map(String.init)
                     if one.listener == .client { headers[.authorization] = "Layer session-token=\"\(person.token)\"" }
                     if one.needsBearer { headers[.authorization] = "Bearer \(try bench.bearer())" }
@@ -216,6 +217,8 @@ struct EveryRouteTests {
                 let other = try await ask("{}", "text/plain")
                 #expect(other.status == 415 && other.code == "unsupported_media_type", "\(route): \(other.status)")
                 other.judge()
+                let none = try await ask("", nil)
+                #expect(none.status == 415 && none.text("detail")?.contains("is missing") != false, "\(route)")
                 guard mediaType == "application/json" else { continue }
                 // What receivers of Shared Signals send besides is ignored.
                 let surplus = route.contains(" /ssf/") ? [] : [#"{"surplus":1}"#]
