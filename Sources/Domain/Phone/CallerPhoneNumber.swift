@@ -1,10 +1,12 @@
 import PhoneNumbers
 
-extension PhoneNumber: Confidential {
+extension PhoneNumber: Confidential {}
+
+package extension PhoneNumber {
     /// Parses a number that a caller sent, with the region that it is dialled in, if the caller names one.
     ///
     /// - Throws: ``Refusal`` `malformed_request`. Its reason names the defect but contains no part of the number.
-    package init(fromCaller text: String, region: String?) throws(Refusal) {
+    init(fromCaller text: String, region: String?) throws(Refusal) {
         do throws(PhoneNumberDefect) {
             try self.init(reading: text, region: region)
         } catch {
@@ -15,7 +17,7 @@ extension PhoneNumber: Confidential {
     /// Parses a number in international form, for callers that cannot name a region: commands, pages and addresses.
     ///
     /// - Throws: ``Refusal`` `malformed_request`, as above. It does not request a region.
-    package init(fromCaller text: String) throws(Refusal) {
+    init(fromCaller text: String) throws(Refusal) {
         do throws(PhoneNumberDefect) {
             try self.init(reading: text)
         } catch {

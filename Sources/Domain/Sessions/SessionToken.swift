@@ -12,9 +12,11 @@ package struct SessionToken: Sendable {
 
     /// 16 bytes of the id, 32 random bytes. The length has no unused bits, so each token has only one text.
     private static let characters = 64
+}
 
+package extension SessionToken {
     /// - Parameter randomBytes: 32 bytes of a cryptographic generator.
-    package init(of sessionID: SessionID, randomBytes: [UInt8]) {
+    init(of sessionID: SessionID, randomBytes: [UInt8]) {
         let text = Base64URL.encode(withUnsafeBytes(of: sessionID.uuid.uuid) { Array($0) } + randomBytes)
         self.text = Secret(text)
         self.sessionID = sessionID
@@ -23,7 +25,7 @@ package struct SessionToken: Sendable {
 
     /// Parses a token from a device; `nil` for anything else. The length is checked first, so that no long text is
     /// hashed.
-    package init?(shown text: String) {
+    init?(shown text: String) {
         var shown = text
         guard let hash = shown.withUTF8({ Self.hash(ofShown: UnsafeRawBufferPointer($0)) }),
             let bytes = Base64URL.decode(text)
@@ -34,7 +36,7 @@ package struct SessionToken: Sendable {
     }
 
     /// The hash of a token from a device; `nil` for anything else.
-    package static func hash(ofShown text: UnsafeRawBufferPointer) -> Digest256? {
+    static func hash(ofShown text: UnsafeRawBufferPointer) -> Digest256? {
         text.count == characters ? Digest256.of(text) : nil
     }
 }

@@ -1,13 +1,15 @@
 /// A number of rows that a store counted up to a limit, so that an answer takes no longer with more rows.
-package enum BoundedCount {
+package enum BoundedCount {}
+
+package extension BoundedCount {
     /// The largest number that is shown. Counting stops at one more.
-    package static let most = 1000
+    static let most = 1000
 
     /// - Parameter found: the number of rows that were found, counted up to one more than ``most``.
-    package static func text(_ found: Int) -> String { found > most ? "more than \(most)" : "\(found)" }
+    static func text(_ found: Int) -> String { found > most ? "more than \(most)" : "\(found)" }
 
     /// The number with its noun: `1 message`, `more than 1000 messages`.
-    package static func text(_ found: Int, _ noun: String) -> String {
+    static func text(_ found: Int, _ noun: String) -> String {
         found > most ? "\(text(found)) \(noun)s" : found.counting(noun)
     }
 }
