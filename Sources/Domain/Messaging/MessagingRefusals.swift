@@ -91,7 +91,7 @@ package extension Refusal {
     }
 
     static func tooManyStreams(_ count: Int64) -> Refusal {
-        Refusal(.conflict, "You already have \(count.counting("stream")). Delete one first.", state: "full")
+        Refusal(.conflict, "You already have \(count.counting("stream")). Delete one of them first.", state: "full")
     }
 
     static let tooManyMembers = Refusal(

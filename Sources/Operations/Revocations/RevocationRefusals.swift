@@ -5,7 +5,7 @@ extension Refusal {
     package static func moreUsers(_ users: Int) -> Refusal {
         Refusal(
             .conflict,
-            "Nothing was changed: the action would affect \(users) users now, which is more than the page showed. Go "
-                + "back, load the page again and confirm its number.")
+            "Nothing was changed: the action would affect \(users.counting("user")) now, which is more than the page showed. "
+                + "Go back, load the page again and confirm its number.")
     }
 }

@@ -63,7 +63,8 @@ const server = http.createServer(async (request, response) => {
 
 if (process.env.EVENTS) {
   await service.receiveEvents(process.env.EVENTS).catch(error => {
-    console.error(`EVENTS was not registered (a URL on loopback needs countersign serve --loopback-urls): ${error.message}`);
+    const hint = 'a URL on loopback needs countersign serve --loopback-urls';
+    console.error(`EVENTS was not registered (${hint}): ${error.message}`);
     process.exit(1);
   });
 }

@@ -13,7 +13,8 @@ if (PHP_SAPI === 'cli') { // Started by a person: becomes the server, which runs
         try {
             Service\receive_events($events);
         } catch (Refusal $refusal) {
-            fwrite(STDERR, "EVENTS was not registered (a URL on loopback needs countersign serve --loopback-urls): {$refusal->getMessage()}\n");
+            $hint = 'a URL on loopback needs countersign serve --loopback-urls';
+            fwrite(STDERR, "EVENTS was not registered ($hint): {$refusal->getMessage()}\n");
             exit(1);
         }
     }

@@ -71,7 +71,9 @@ extension ProblemCase {
         document(.notAsked, "document type") { mint, _ in (mint.type, mint.signedType) = ("org.example", "org.example")
         },
         document(.incomplete, "age_over_18") { mint, _ in mint.elements = [("age_over_21", .bool(false))] },
-        document(.surplus, "not requested") { mint, _ in mint.elements.append(("family_name", .text("SAMPLE"))) },
+        document(.surplus, "more than was requested") { mint, _ in
+            mint.elements.append(("family_name", .text("SAMPLE")))
+        },
         rejected(.mixed, of: .identity, "different persons") { wallet, begun in
             let received = try begun.received(.openID4VP)
             let licence = try begun.person.bench.mint(.identity).response(to: received.request())

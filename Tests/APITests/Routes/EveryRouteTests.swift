@@ -218,7 +218,9 @@ struct EveryRouteTests {
                 #expect(other.status == 415 && other.code == "unsupported_media_type", "\(route): \(other.status)")
                 other.judge()
                 let none = try await ask("", nil)
-                #expect(none.status == 415 && none.text("detail")?.contains("is missing") != false, "\(route)")
+                // A renewal needs no body.
+                let isRefused = none.status == 415 && none.text("detail")?.contains("is missing") != false
+                #expect(isRefused || route == "POST /certificates/renewal", "\(route): \(none.status)")
                 guard mediaType == "application/json" else { continue }
                 // What receivers of Shared Signals send besides is ignored.
                 let surplus = route.contains(" /ssf/") ? [] : [#"{"surplus":1}"#]

@@ -137,7 +137,8 @@ struct AdministratorCommandTests {
     @Test("list acts that wait, with what a ban is about")
     func acts() async throws {
         let installation = try await Installation()
-        _ = try await Self.report(["admin", "add", "lena", "--role", "security"], at: installation)
+        _ = try await Self.report(
+            ["admin", "add", "lena", "--role", "security", "--os-user", "lena"], at: installation)
         let content = """
             {"kind": "phone", "subjects": [{"version": 1, "index": "\(Digest256.of("number").base64URL)"}], \
             "scope": "messaging", "reason": "spam", "ends_at": 1800000000000, "with_devices": false, "replaces": true}

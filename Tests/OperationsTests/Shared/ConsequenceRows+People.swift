@@ -115,6 +115,19 @@ extension ConsequenceTests {
             let ban = try await world.bans.ban(.user("test/alice"), note: "seen by many").ban
             return { _ in _ = try await world.bans.admin.readBan(ban.id) }
         },
+        .admin("PreviewBan", audit: ["personal_data_read"]) { world in
+            let order = try world.bans.order(.phone(try PhoneNumber(fromCaller: "+14155552671")))
+            return { _ in _ = try await world.bans.admin.previewBan(order) }
+        },
+        .admin("PreviewLift", audit: ["personal_data_read"]) { world in
+            let number = BanTarget.phone(try PhoneNumber(fromCaller: "+14155552671"))
+            try await world.bans.ban(number)
+            return { _ in _ = try await world.bans.admin.previewLift(on: number) }
+        },
+        .admin("BanHistory", audit: ["personal_data_read"]) { world in
+            let number = BanTarget.phone(try PhoneNumber(fromCaller: "+14155552671"))
+            return { _ in _ = try await world.bans.admin.banHistory(of: number) }
+        },
     ]
 
     static let proofRows: [Row] = [

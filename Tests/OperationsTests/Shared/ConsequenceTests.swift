@@ -89,7 +89,10 @@ struct ConsequenceTests {
     /// named by its file, and a method by its name.
     private static func commits(_ file: SourceFile) -> [Set<String>] {
         // What the others commit by.
-        let ways = ["Service", "SessionHolder", "SignIn", "MessageStreamAccess", "RunMaintenanceTask", "FormerNames"]
+        let ways = [
+            "Service", "SessionHolder", "SignIn", "MessageStreamAccess", "RunMaintenanceTask", "FormerNames",
+            "PersonalLook",
+        ]
         guard !ways.contains(where: { file.name == "\($0).swift" }) else { return [] }
         guard !file.text.contains(/let context: (?:Service|Admin)/) else {
             let commits =
@@ -99,7 +102,8 @@ struct ConsequenceTests {
         }
         guard file.text.contains(/\n(?:package )?extension (?:Service|Administration) \{/) else { return [] }
         let methods = file.methods
-        let isCommit = /\b(?:write|maintain|signIn|act)\b(?: \{|\(inTurn|\(for|\(on|\(spending|\(\.|\(\n)/
+        let isCommit =
+            /\b(?:write|maintain|signIn|act)\b(?: \{|\(inTurn|\(for|\(on|\(spending|\(\.|\(\n)|\bread\(\s*lookingFor:/
         return methods.filter { $0.text.contains(isCommit) }.map { site in
             var reaching: Set<String> = [site.name]
             for _ in methods {
