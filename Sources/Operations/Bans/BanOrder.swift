@@ -59,14 +59,12 @@ package struct BanOrder: Sendable {
     package let withDevices: Bool
     /// Whether it replaces active bans that are at least as strict. Otherwise it is refused if there are any.
     package let replaces: Bool
-}
 
-package extension BanOrder {
-    var kind: Ban.SubjectKind { target.kind }
+    package var kind: Ban.SubjectKind { target.kind }
 
     /// - Throws: `Refusal` `malformed_request` for devices of a subject that is not a user, or a note that is too long
     ///   or contains invisible characters.
-    init(
+    package init(
         target: BanTarget, scope: Ban.Scope, reason: Ban.Reason, note: String?, endsAt: Date?, withDevices: Bool,
         replaces: Bool = false
     ) throws(Refusal) {
