@@ -60,18 +60,17 @@ package extension Administration {
     func findUsers(_ trait: UserTrait, reason: AuditReason) async throws -> [UserSummary] {
         let keys = try personalKeys()
         return try await read(
-            lookingFor: trait.target, because: reason, revealing: { $0.map { AuditSubject(.user, $0.user.id) } }
-        ) { transaction, _ in
-            let holders: [UserID]
-            switch trait {
-            case .phone(let number):
-                holders = try AuthenticatedUserRepository(transaction, keys: keys)
-                    .holders(ofNumber: keys.phoneIndexes(number.e164))
-            case .document(let name):
-                holders = try IdentityCardRepository(transaction)
-                    .holders(ofDocument: keys.indexes(of: name))
-            }
-            return try UserSummary.list(Set(holders), in: transaction)
-        }
+            lookingFor: trait.target, because: reason, revealing: { $0.map { AuditSubject(.user, $0.user.id) } },
+            { transaction, _ in
+                let holders =
+                    switch trait {
+                    case .phone(let number):
+                        try AuthenticatedUserRepository(transaction, keys: keys)
+                            .holders(ofNumber: keys.phoneIndexes(number.e164))
+                    case .document(let name):
+                        try IdentityCardRepository(transaction).holders(ofDocument: keys.indexes(of: name))
+                    }
+                return try UserSummary.list(Set(holders), in: transaction)
+            })
     }
 }
