@@ -10,7 +10,7 @@
 # make english counts turns of phrase that are not plain English, by target
 # make hello signs a user in to a quick start, IN=python, node, go, java, ruby or php, and ends
 # make bench builds for release and measures; it writes RESULTS.md and peers.svg of Tests/Benchmarks, and all rounds to
-#            .build/bench.json. PARTS="callers operators" runs those alone, and writes only the rounds.
+#            .build/bench.json. PARTS="signin peers" runs those alone, and replaces their sections.
 #            PARTS="console --users 20000" asks for all pages of the console; without the number beside 10 million users
 # make fuzz  reads ten million mutated cards, frames and answers of wallets each, sends 200,000 odd requests, and kills
 #            nodes 2,000 times; FUZZ_ROUNDS and FUZZ_SEED are yours. None may cost 20 times as much processor time as is
@@ -123,7 +123,7 @@ bench: $(VENV)/.made
 	swift build $(RELEASE) --product countersign
 	swift build $(RELEASE) --product Benchmarks
 	COUNTERSIGN_PYTHON=$(VENV)/bin/python "$$(swift build -c release --show-bin-path)/Benchmarks" $(if $(PARTS),only $(PARTS))
-	$(if $(PARTS),,python3 Tests/Benchmarks/chart.py)
+	python3 Tests/Benchmarks/chart.py
 
 sdk:
 	@bash Sources/Packaging/sdk.sh .build/sdk countersign-client

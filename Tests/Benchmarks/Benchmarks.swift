@@ -9,8 +9,9 @@ import Synchronization
 
 /// `make bench`: drives the built service with a load on this machine and writes what it cost beside the machine's own
 /// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT [SEED]` mutated cards, frames and
-/// answers of wallets, `growth` only what grows with stored sessions and nodes, `only NAME…` some parts; `--quick` takes a
-/// tenth of the counts. `only console` fills PostgreSQL with ten million users, or `--users N`, and runs only by its name.
+/// answers of wallets, `growth` only what grows with stored sessions and nodes, `only NAME…` some parts, whose sections it
+/// replaces in the results; `--quick` takes a tenth of the counts and changes no results. `only console` fills PostgreSQL
+/// with ten million users, or `--users N`, and runs only by its name.
 /// It exits with 1 and says why if something was not measured or a promise was broken.
 @main
 struct Benchmarks {
@@ -49,6 +50,7 @@ struct Benchmarks {
         if arguments.first == "only" {
             let isWhole = try await parts.run(only: Set(arguments.dropFirst().filter { !$0.hasPrefix("--") }))
             try finish(report)
+            if !quick, isWhole, !arguments.contains("--users") { try replace(report) }
             try await group.shutdownGracefully()
             if !isWhole { exit(1) }
             return
@@ -83,12 +85,20 @@ struct Benchmarks {
             to: RunningService.root.appending(path: "Tests/Benchmarks/RESULTS.md"), atomically: true, encoding: .utf8)
     }
 
+    /// Replaces the sections of some parts in the results.
+    private static func replace(_ report: Report) throws {
+        let file = RunningService.root.appending(path: "Tests/Benchmarks/RESULTS.md")
+        let former = try String(contentsOf: file, encoding: .utf8)
+        try report.markdown(replacingIn: former, on: day).write(to: file, atomically: true, encoding: .utf8)
+    }
+
+    private static var day: String { Date().formatted(.iso8601.year().month().day()) }
+
     private static func heading() -> String {
-        let date = Date().formatted(.iso8601.year().month().day())
         return """
             # What it costs
 
-            Written by `make bench` on \(date): a release build, SQLite with `synchronous=FULL`, TLS 1.3, rate limits off, one log
+            Written by `make bench` on \(day): a release build, SQLite with `synchronous=FULL`, TLS 1.3, rate limits off, one log
             line for each request. A load program on the same machine with \(ProcessInfo.processInfo.activeProcessorCount)
             processors held 64 keep-alive mutual-TLS connections. *CPU* is the service's own processor time for one
             request, from the kernel's count; throughput is shared with the load program. The machine is shared: trust

@@ -34,7 +34,7 @@ final class Report {
     func summarize() {
         guard !comparisons.isEmpty else { return }
         section(
-            "Summary: beside the peers of the same run", ["figure", "own", "peer", "peer's", "ratio", "aim", "met"])
+            Self.summary, ["figure", "own", "peer", "peer's", "ratio", "aim", "met"])
         sections[sections.count - 1].rows = comparisons.map { one in
             [
                 one.figure, one.own.places(1), one.peer, one.other.places(1), one.ratio.places(2),
@@ -46,12 +46,33 @@ final class Report {
 
     /// What was measured, as Markdown.
     func markdown(heading: String) -> String {
-        var text = heading
-        for section in sections {
-            text += "\n## \(section.title)\n\n| " + section.header.joined(separator: " | ") + " |\n|"
-            text += String(repeating: "---|", count: section.header.count) + "\n"
-            for row in section.rows { text += "| " + row.joined(separator: " | ") + " |\n" }
+        sections.reduce(heading) { $0 + Self.markdown($1) }
+    }
+
+    /// A document of results in which what was measured replaces the sections of the same titles, each with its day. New
+    /// sections come last.
+    func markdown(replacingIn document: String, on day: String) -> String {
+        let parts = document.components(separatedBy: Self.mark)
+        // A summary is of a whole run.
+        let sections = sections.filter { $0.title != Self.summary }
+        var texts = Dictionary(
+            sections.map { ($0.title, Self.markdown($0, note: "Measured alone on \(day).\n\n")) },
+            uniquingKeysWith: { $1 })
+        var text = parts[0]
+        for part in parts.dropFirst() {
+            let title = part.prefix { $0 != "\n" }
+            text += texts.removeValue(forKey: String(title)) ?? Self.mark + part
         }
+        return sections.reduce(text) { $0 + (texts.removeValue(forKey: $1.title) ?? "") }
+    }
+
+    private static let mark = "\n## "
+    private static let summary = "Summary: beside the peers of the same run"
+
+    private static func markdown(_ section: Section, note: String = "") -> String {
+        var text = mark + "\(section.title)\n\n\(note)| " + section.header.joined(separator: " | ") + " |\n|"
+        text += String(repeating: "---|", count: section.header.count) + "\n"
+        for row in section.rows { text += "| " + row.joined(separator: " | ") + " |\n" }
         return text
     }
 
