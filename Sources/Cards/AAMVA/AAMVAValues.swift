@@ -107,13 +107,20 @@ struct AAMVAValues {
     /// Whether an element of ``ElementID/saysWho`` has two values, in one subfile or in two. A placeholder for
     /// "nothing" is not a value. Case, marks and blanks are ignored.
     func hasTwoValues() -> Bool {
-        var known: [ElementID: String] = [:]
+        func folded(_ value: ArraySlice<UInt8>) -> String { NameFolding.folded(Self.decode(value).text) }
+        var known: [ElementID: ArraySlice<UInt8>] = [:]
         for element in elements.all where element.id.saysWho {
             let value = bytes[element.value]
             guard !value.isEmpty, !Self.meansNothing(value) else { continue }
-            let folded = NameFolding.folded(Self.decode(value).text)
-            guard !folded.isEmpty else { continue }
-            if known.updateValue(folded, forKey: element.id).map({ $0 != folded }) == true { return true }
+            // Folding takes long, and most elements occur once.
+            guard let former = known[element.id] else {
+                known[element.id] = value
+                continue
+            }
+            guard !former.elementsEqual(value) else { continue }
+            let (one, other) = (folded(former), folded(value))
+            if one.isEmpty { known[element.id] = value }
+            if !one.isEmpty, !other.isEmpty, one != other { return true }
         }
         return false
     }
