@@ -71,23 +71,34 @@ final class UploadFolder: Sendable {
             try handle.seek(toOffset: UInt64(offset))
             return handle
         }
-        return Writer(handle: handle)
+        return Writer(handle)
     }
 
-    struct Writer: Sendable {
-        fileprivate let handle: FileHandle
+    /// A file that is written. A cancelled upload returns while a thread still writes, so closing waits for that thread:
+    /// to write to a closed file would end the process.
+    final class Writer: Sendable {
+        /// `nil` after it was closed.
+        private let handle: Mutex<FileHandle?>
+
+        fileprivate init(_ handle: sending FileHandle) { self.handle = Mutex(handle) }
 
         func write(_ bytes: ByteBuffer) async throws {
-            try await NIOThreadPool.singleton.runIfActive { [handle] in
-                try handle.write(contentsOf: Data(bytes.readableBytesView))
+            try await NIOThreadPool.singleton.runIfActive {
+                try self.handle.withLock { handle in
+                    guard let handle else { throw CocoaError(.fileWriteUnknown) }
+                    try handle.write(contentsOf: Data(bytes.readableBytesView))
+                }
             }
         }
 
         /// Writes everything to the disk, so that a confirmed byte survives a crash.
         func close() async throws {
-            try await NIOThreadPool.singleton.runIfActive { [handle] in
-                try handle.synchronize()
-                try handle.close()
+            try await NIOThreadPool.singleton.runIfActive {
+                try self.handle.withLock { handle in
+                    guard let open = handle.take() else { return }
+                    try open.synchronize()
+                    try open.close()
+                }
             }
         }
     }
