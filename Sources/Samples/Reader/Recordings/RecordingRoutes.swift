@@ -149,8 +149,12 @@ struct RecordingRoutes: Sendable {
                 received += Int64(bytes.readableBytes)
             }
         } catch {
-            try await writer.close()
-            if checksum == nil { try await store.advance(recording.id, to: received) }
+            // This task may be cancelled, and the bytes stay all the same.
+            let end: Int64? = checksum == nil ? received : nil
+            try await Task { [store] in
+                try await writer.close()
+                if let end { try await store.advance(recording.id, to: end) }
+            }.value
             throw error
         }
         try await writer.close()
