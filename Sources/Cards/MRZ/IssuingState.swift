@@ -6,8 +6,8 @@ enum IssuingState {
     /// The code in zones for two letters of ISO 3166-1; `nil` if there is none. Germany's zones have a code of their own.
     static func code(alpha2: String) -> String? { alpha2 == "DE" ? "D" : byAlpha2[alpha2] }
 
-    /// All codes of the same issuer, this one included. Germany's documents have `D`, and its ISO code is `DEU`. Kosovo has
-    /// two codes.
+    /// All codes of the issuer that has this code, with the code itself. Germany's documents have `D`, and its ISO code is
+    /// `DEU`. Kosovo has `RKS` and `XKX`.
     static func synonyms(of code: String) -> [String] {
         synonyms.first { $0.contains(code) } ?? [code]
     }

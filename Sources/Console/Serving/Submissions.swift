@@ -9,7 +9,7 @@ final class Submissions: Sendable {
         let administrator: AdministratorID
         let target: String
         let operationID: String
-        /// Of the whole form. Other values under the same id are another action.
+        /// SHA-256 of the whole form. A form with the same id and other values is another action.
         let digest: Digest256
 
         init(administrator: AdministratorID, target: String, operationID: String, form: [UInt8]) {

@@ -70,8 +70,8 @@ package extension RefreshAttestationStatus {
 }
 
 extension Service {
-    /// Refuses a chain with a certificate on Google's list, and any chain while the list is unknown. If policy admits
-    /// chains then, a certificate on the last known list is refused all the same.
+    /// Refuses a chain with a certificate on Google's list, and any chain while the list is unknown. A policy can admit
+    /// chains while it is unknown, but never a certificate on the last known list.
     ///
     /// - Throws: `AttestationDefect`; `Refusal` `unavailable` if the list is missing or too old, which never means that a
     ///   device is not attested.

@@ -3,8 +3,8 @@ import Foundation
 import Synchronization
 import Tokens
 
-/// A status list that a credential names. Only a signer below the root of the credential's signer can sign it, so issuers
-/// who name the same URI share no list and no failure.
+/// A status list that a credential names. Its signer must have the same root as the credential's signer. So a list, or a
+/// failed fetch, of one issuer has no effect on another issuer that names the same URI.
 struct StatusListName: Hashable, Sendable {
     let uri: String
     let root: [UInt8]

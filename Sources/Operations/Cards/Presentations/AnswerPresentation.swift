@@ -28,8 +28,8 @@ package enum PresentationOutcome: Sendable {
 package extension Service {
     /// Verifies the answer of a wallet, and stores what it proves: a card, or one bit for an age.
     ///
-    /// The answer is counted first. The first one that presents a credential ends the presentation, accepted or refused, in
-    /// the transaction that stores the result. One that cannot be parsed or decrypted, or is empty, leaves it open.
+    /// Each answer is counted before it is read. The first answer with a credential ends the presentation, accepted or
+    /// refused, in the transaction that stores the result. An answer that is empty or cannot be read leaves it open.
     ///
     /// - Throws: `Refusal` `not_found`; `conflict` after another answer or too late; `presentation_rejected` with the
     ///   reason; for an identity also `card_rejected`, and `user_banned` for a banned document; `rate_limited`.

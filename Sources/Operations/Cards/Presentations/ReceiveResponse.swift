@@ -32,8 +32,8 @@ package extension Service {
 
     /// Verifies the answer of a wallet at its arrival, and keeps it until the app redeems it.
     ///
-    /// The answer is counted first. The first one that presents a credential ends the request. The same answer again gets the
-    /// same response, so a wallet can repeat it if the response is lost.
+    /// Each answer is counted before it is read. The first answer with a credential ends the request. If a wallet sends that
+    /// answer again because the response was lost, it gets the same response.
     ///
     /// - Parameter request: the secret of the request.
     /// - Returns: where the wallet sends its user: the app's address with the code that redeems the answer.

@@ -149,7 +149,7 @@ struct RecordingRoutes: Sendable {
                 received += Int64(bytes.readableBytes)
             }
         } catch {
-            // This task may be cancelled, and the bytes stay all the same.
+            // The bytes are kept even if this task was cancelled. A new task is not.
             let end: Int64? = checksum == nil ? received : nil
             try await Task { [store] in
                 try await writer.close()
