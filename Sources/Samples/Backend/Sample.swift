@@ -99,11 +99,11 @@ package extension Sample {
             FileHandle.standardOutput.write(Data((#"{"ready":true,\#(urls)}"# + "\n").utf8))
         }
         let plainListener = Application(
-            router: plain, server: .init { ListenerChannel(responder: $0, tls: nil, admit: plainSocket) },
+            responder: logged(plain), server: .init { ListenerChannel(responder: $0, tls: nil, admit: plainSocket) },
             configuration: configuration(port: options.port("--plain-port")),
             onServerRunning: { announce("plain", $0) }, logger: logger)
         let deviceListener = Application(
-            router: device, server: .init { ListenerChannel(responder: $0, tls: tls, admit: socket) },
+            responder: logged(device), server: .init { ListenerChannel(responder: $0, tls: tls, admit: socket) },
             configuration: configuration(port: options.port("--device-port")),
             onServerRunning: { announce("device", $0) }, logger: logger)
         try await ServiceGroup(
@@ -122,6 +122,20 @@ package extension Sample {
         ApplicationConfiguration(
             address: .hostname("127.0.0.1", port: port), serverName: name,
             availableConnectionsDelegate: MaximumAvailableConnections(8000))
+    }
+
+    /// The routes, with a line in the log for each error that becomes `500`.
+    private func logged(_ router: Router<SampleContext>) -> CallbackResponder<SampleContext> {
+        let routes = router.buildResponder()
+        return CallbackResponder { request, context in
+            do {
+                return try await routes.respond(to: request, context: context)
+            } catch let error where !(error is CancellationError) {
+                let cause: Logger.MetadataValue = "\(error)"
+                logger.error("\(request.method) \(request.uri.path) failed", metadata: ["error": cause])
+                throw error
+            }
+        }
     }
 
     /// The server's own certificate, with Countersign's authority for devices as the only one for clients.
