@@ -193,6 +193,13 @@ package struct ServiceFixture: Sendable {
         return connection
     }
 
+    /// A connection under a certificate, at the time of its renewal.
+    package func connectForRenewal(_ certificate: DeviceCertificate) async throws -> ClientConnection {
+        let connection = try await connect(certificate.thumbprint)
+        clock.advance(certificate.renewAfter.timeIntervalSince(clock.now))
+        return connection
+    }
+
     /// The provider's backend, proved by a bearer token of its first key.
     package func backend() async throws -> Service.ProvenProvider {
         try await context.authenticateProvider(

@@ -169,8 +169,7 @@ struct AttestedCertificationTests {
         try await ServiceFixture.run(Self.policy()) { fixture in
             let bench = try await AttestationBench(fixture)
             let certificate = try await bench.certify(bench.appleRequest()).certificate
-            let connection = try await fixture.connect(certificate.thumbprint)
-            fixture.clock.advance(certificate.renewAfter.timeIntervalSince(fixture.clock.now))
+            let connection = try await fixture.connectForRenewal(certificate)
             let csr = try TestAuthority.certificationRequest(commonName: "x")
             await #expect(throws: Self.refusal()) {
                 try await bench.service.renewCertificate(csr: csr, on: connection)
@@ -197,8 +196,7 @@ struct AttestedCertificationTests {
         try await ServiceFixture.run(Self.policy()) { fixture in
             let bench = try await AttestationBench(fixture)
             let certificate = try await bench.certify(bench.appleRequest()).certificate
-            let connection = try await fixture.connect(certificate.thumbprint)
-            fixture.clock.advance(certificate.renewAfter.timeIntervalSince(fixture.clock.now))
+            let connection = try await fixture.connectForRenewal(certificate)
             let csr = try TestAuthority.certificationRequest(commonName: "x")
             func renew(_ counter: UInt32) async throws -> CertifiedDevice {
                 let evidence = try bench.assertion(for: csr, counter: counter)
@@ -229,8 +227,7 @@ struct AttestedCertificationTests {
             let bench = try await AttestationBench(fixture)
             let certificate = try await bench.certify(bench.androidRequest()).certificate
             #expect(certificate.attestation == .tee)
-            let connection = try await fixture.connect(certificate.thumbprint)
-            fixture.clock.advance(certificate.renewAfter.timeIntervalSince(fixture.clock.now))
+            let connection = try await fixture.connectForRenewal(certificate)
             let csr = try TestAuthority.certificationRequest(commonName: "x")
             let renewed = try await bench.service.renewCertificate(csr: csr, on: connection)
             #expect(renewed.certificate.attestation == .unattested)
@@ -249,8 +246,7 @@ struct AttestedCertificationTests {
         try await ServiceFixture.run(Self.policy()) { fixture in
             let bench = try await AttestationBench(fixture)
             let certificate = try await bench.certify(bench.androidRequest()).certificate
-            let connection = try await fixture.connect(certificate.thumbprint)
-            fixture.clock.advance(certificate.renewAfter.timeIntervalSince(fixture.clock.now))
+            let connection = try await fixture.connectForRenewal(certificate)
             try await fixture.store.write { try AttestationRepository($0).distrust(certificate.deviceID) }
             #expect(connection.attestation == .tee)
             let renewed = try await bench.service.renewCertificate(csr: nil, on: connection).certificate

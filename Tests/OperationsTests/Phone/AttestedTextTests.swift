@@ -63,8 +63,7 @@ struct AttestedTextTests {
         try await ServiceFixture.run(policy) { fixture in
             let (devices, phones) = (try await AttestationBench(fixture), try PhoneBench(fixture))
             let certificate = try await fixture.certify(try fixture.request()).certificate
-            let connection = try await fixture.connect(certificate.thumbprint)
-            fixture.clock.advance(certificate.renewAfter.timeIntervalSince(fixture.clock.now))
+            let connection = try await fixture.connectForRenewal(certificate)
             let plain = try await phones.person("alice", on: connection)
             let request = try devices.appleRequest()
             let renewed = try await devices.service.renewCertificate(
