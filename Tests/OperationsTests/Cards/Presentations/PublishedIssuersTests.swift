@@ -25,6 +25,13 @@ struct PublishedIssuersTests {
         return try await Housekeeping(bench.fixture.context, also: [task]).runDue()
     }
 
+    /// Fetches a list, from which on its issuer is trusted.
+    private func trust(_ list: TrustListMint, on bench: PresentationBench) async throws {
+        try await fetch(list.list(), on: bench)
+        try await bench.fixture.housekeeping()
+        #expect(try await isAccepted(on: bench))
+    }
+
     /// Whether a document of the issuer that only the list names is accepted.
     private func isAccepted(on bench: PresentationBench) async throws -> Bool {
         let alice = try await bench.cards.phones.person(UUID().uuidString)
@@ -92,18 +99,14 @@ struct PublishedIssuersTests {
             #expect(try await !isAccepted(on: bench))
             var mint = bench.wallet.list
             (mint.date, mint.nextUpdate) = (bench.fixture.clock.now, nil)
-            try await fetch(mint.list(), on: bench)
-            try await bench.fixture.housekeeping()
-            #expect(try await isAccepted(on: bench))
+            try await trust(mint, on: bench)
         }
     }
 
     @Test("of another URL is used in place of the former one, whichever is later")
     func moved() async throws {
         try await PresentationBench.run(Self.policy) { bench in
-            try await fetch(bench.wallet.list.list(), on: bench)
-            try await bench.fixture.housekeeping()
-            #expect(try await isAccepted(on: bench))
+            try await trust(bench.wallet.list, on: bench)
             var policy = Self.policy
             policy.wallet.vicalURL = "https://other.example/vical"
             bench.fixture.policy.replace(with: policy)
@@ -166,9 +169,7 @@ struct PublishedIssuersTests {
     @Test("is used by nobody without vical_url, or after its roots were removed")
     func unused() async throws {
         try await PresentationBench.run(Self.policy) { bench in
-            try await fetch(bench.wallet.list.list(), on: bench)
-            try await bench.fixture.housekeeping()
-            #expect(try await isAccepted(on: bench))
+            try await trust(bench.wallet.list, on: bench)
             let files = bench.wallet.files
             try await bench.fixture.context.replaceWalletFiles(
                 trust: files.trust, reader: files.reader, listRoots: nil)
