@@ -4,7 +4,6 @@ import Fixtures
 import Foundation
 import HTTPTypes
 import Operations
-import Synchronization
 import Testing
 
 @testable import Console
@@ -84,7 +83,7 @@ struct ServedConsoleTests {
 
     /// An action that counts how often it ran.
     private struct Action: Sendable {
-        let counter = Count()
+        let counter = Counter()
         let route: ConsoleRoute
 
         init(_ body: @escaping @Sendable () async throws -> Void = {}) {
@@ -95,12 +94,6 @@ struct ServedConsoleTests {
             }
             route = .action("/bans/{}", .manage, subject: { $0.segments.joined() }, answer)
         }
-    }
-
-    private final class Count: Sendable {
-        private let value = Mutex(0)
-        var now: Int { value.withLock { $0 } }
-        func add() { value.withLock { $0 += 1 } }
     }
 
     @Test("runs an action only for a form of its own, for the same path, subject, certificate and hour")
@@ -135,17 +128,17 @@ struct ServedConsoleTests {
             #expect(await console.send(.get, "/bans/b1").status == 405)
             world.fixture.clock.advance(3600)
             #expect(await status(form) == 403)
-            #expect(action.counter.now == 0)
-            #expect(await status(console.form("/bans/b1", subject: "b1", [])) == 303 && action.counter.now == 1)
+            #expect(action.counter.count == 0)
+            #expect(await status(console.form("/bans/b1", subject: "b1", [])) == 303 && action.counter.count == 1)
         }
     }
 
     @Test("runs an action once for a form that is sent twice, and again if it failed")
     func twice() async throws {
         try await ConsoleWorld.run(as: .security) { world in
-            let failures = Count()
+            let failures = Counter()
             let action = Action {
-                guard failures.now > 0 else {
+                guard failures.count > 0 else {
                     failures.add()
                     throw Refusal.formIncomplete
                 }
@@ -159,19 +152,19 @@ struct ServedConsoleTests {
                 }
                 return await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(statuses == [Int](repeating: 303, count: 20) && action.counter.now == 2)
+            #expect(statuses == [Int](repeating: 303, count: 20) && action.counter.count == 2)
             let answer = await console.send(.post, "/bans/b1", body: form)
-            #expect(answer.fields[.location] == "/bans" && answer.text.isEmpty && action.counter.now == 2)
+            #expect(answer.fields[.location] == "/bans" && answer.text.isEmpty && action.counter.count == 2)
             // Other values under the same id are another action, and so is another submission.
             let id = UUID().uuidString
             for (reason, count) in [("spam", 3), ("fraud", 4), ("spam", 4)] {
                 let form = console.form("/bans/b1", subject: "b1", operationID: id, [("reason", reason)])
                 #expect(await console.send(.post, "/bans/b1", body: form).status == 303)
-                #expect(action.counter.now == count)
+                #expect(action.counter.count == count)
             }
             #expect(
                 await console.send(.post, "/bans/b1", body: console.form("/bans/b1", subject: "b1", [])).status == 303)
-            #expect(action.counter.now == 5)
+            #expect(action.counter.count == 5)
         }
     }
 

@@ -3,7 +3,6 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
-import Synchronization
 import Tokens
 
 #if canImport(Glibc)
@@ -156,11 +155,4 @@ final class LiveService: Sendable {
         let done = try await running.countersign(arguments)
         guard done.status == 0 else { throw Missing(what: done.errors) }
     }
-}
-
-/// Counts from any task.
-final class Counter: Sendable {
-    private let value = Mutex(0)
-    var count: Int { value.withLock { $0 } }
-    func add() { value.withLock { $0 += 1 } }
 }

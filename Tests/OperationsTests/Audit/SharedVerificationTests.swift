@@ -1,20 +1,14 @@
-import Synchronization
+import Fixtures
 import Testing
 
 @testable import Operations
 
 @Suite("The shared verification of the audit log")
 struct SharedVerificationTests {
-    private final class Count: Sendable {
-        private let value = Mutex(0)
-        var now: Int { value.withLock { $0 } }
-        func add() { value.withLock { $0 += 1 } }
-    }
-
     @Test("reads the log once for all who ask meanwhile, and again for those who ask later")
     func shared() async throws {
         let verification = SharedVerification()
-        let runs = Count()
+        let runs = Counter()
         let (started, start) = AsyncStream.makeStream(of: Void.self)
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         let first = Task {
@@ -38,7 +32,7 @@ struct SharedVerificationTests {
         end.yield()
         #expect(try await first.value.entries == 7)
         for other in others { #expect(try await other.value.entries == 7) }
-        #expect(runs.now == 0)
+        #expect(runs.count == 0)
         #expect(try await verification { VerifyAudit.Report(entries: 9) }.entries == 9)
     }
 }
