@@ -87,9 +87,9 @@ class Running:
         self.connection.close()
         self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(timeout=TIMEOUT)
-        if error:
+        if error or status:
             print(self.log.read_text()[-3000:])
-        else:
+        if not error:
             equal(status, 0, "the exit code of the sample")
 
     def post(self, path, **fields):
