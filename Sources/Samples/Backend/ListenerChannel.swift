@@ -48,7 +48,11 @@ struct ListenerChannel: HTTPChannelHandler {
                 upgraders: [upgrader(verdict)],
                 notUpgradingCompletionHandler: { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: tls != nil))
+                        let pipeline = channel.pipeline.syncOperations
+                        // Hummingbird answers an invalid request itself. Two answers end a debug build.
+                        let second = try pipeline.context(handlerType: HTTPServerProtocolErrorHandler.self)
+                        pipeline.removeHandler(context: second, promise: nil)
+                        try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: tls != nil))
                         // The upgrade request does not reach the routes.
                         guard case .refused(let status)? = verdict.value else {
                             return .http(try NIOAsyncChannel(wrappingChannelSynchronously: channel))

@@ -141,6 +141,8 @@ def resumption(world):
             time.sleep(1)
         return world.offset(path) > 0
 
+    for _ in range(20):
+        world.broken(path, 0, data, 1 << 20)
     soon(begun, "no byte of a broken part stayed")
     # The rest of the broken part may still be on its way to the disk.
     def taken():
