@@ -12,29 +12,6 @@ import Testing
 /// What a connection has to keep in order although some of its requests are answered ahead of everything.
 @Suite("A connection with the fast path", .timeLimit(.minutes(10)))
 struct FastPathTests {
-    private struct Bench {
-        let fixture: ServiceFixture
-        let way: AnswerWay
-        let connection: ClientConnection
-        let usual: WireRequest
-        static let nonce = WireRequest(method: "POST", target: "/nonces")
-        static let missing = WireRequest(target: "/nowhere")
-
-        func open(isHTTP2: Bool = false) async throws -> Wire { try await way.open(connection, isHTTP2: isHTTP2) }
-    }
-
-    private func run(_ body: (Bench) async throws -> Void) async throws {
-        try await ServiceFixture.run(FastPathEqualityTests.policy) { fixture in
-            let connection = try await fixture.connectNewDevice()
-            let opened = try await fixture.opened("alice", on: connection)
-            let token = try #require(opened.token).text.reveal()
-            try await body(
-                Bench(
-                    fixture: fixture, way: AnswerWay(fixture, usesFastPath: true), connection: connection,
-                    usual: WireRequest(fields: [("Authorization", "Layer session-token=\"\(token)\"")])))
-        }
-    }
-
     private func status(_ answer: [UInt8]) -> String {
         String(decoding: answer.prefix { $0 != 0x0D }, as: UTF8.self)
     }
@@ -50,8 +27,8 @@ struct FastPathTests {
             let token = try #require(opened.token).text.reveal()
             var random = SeededRandom(seed: UInt64(piece))
             let forms = [
-                WireRequest(fields: [("Authorization", "Layer session-token=\"\(token)\"")]), Bench.nonce,
-                Bench.missing, WireRequest(fields: [("Authorization", "Layer session-token='\(token)'")]),
+                WireRequest(fields: [("Authorization", "Layer session-token=\"\(token)\"")]), FastPathBench.nonce,
+                FastPathBench.missing, WireRequest(fields: [("Authorization", "Layer session-token='\(token)'")]),
                 WireRequest(method: "POST", target: "/nonces", fields: [("Content-Length", "2")], body: "{}"),
             ]
             // Nothing is under way before the first one; what comes while the routes work goes by them.
@@ -76,9 +53,9 @@ struct FastPathTests {
 
     @Test("sends what it answers of one reading at once")
     func flushes() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             let wire = try await bench.open()
-            try await wire.write((0..<20).flatMap { _ in bench.usual.bytes + Bench.nonce.bytes })
+            try await wire.write((0..<20).flatMap { _ in bench.usual.bytes + FastPathBench.nonce.bytes })
             _ = try await wire.answers(40)
             #expect(bench.way.fastAnswers == 40 && wire.flushes == 1)
         }
@@ -86,7 +63,7 @@ struct FastPathTests {
 
     @Test("leaves to the routes what concerns the connection, a body, or more than one token")
     func others() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             let field = bench.usual.fields
             let others: [(WireRequest, String)] = [
                 (WireRequest(fields: field, version: "1.0"), "200"),
@@ -116,7 +93,7 @@ struct FastPathTests {
 
     @Test("refuses a body that is announced too large before it comes")
     func largeBody() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             let wire = try await bench.open()
             let large = WireRequest(method: "POST", target: "/nonces", fields: [("Content-Length", "10000000")])
             #expect(status(try await wire.exchange(large)).contains("413"))
@@ -125,13 +102,13 @@ struct FastPathTests {
 
     @Test("answers nothing behind a request that is refused as no HTTP, or behind the last answer")
     func nothingAfterTheLast() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             for last in [
                 Array("GET /sessions/current HTTP/1.1\r\n\r\n".utf8),
                 WireRequest(fields: [("Connection", "close")]).bytes,
             ] {
                 let wire = try await bench.open()
-                try await wire.write(last + Bench.nonce.bytes)
+                try await wire.write(last + FastPathBench.nonce.bytes)
                 let answer = try await wire.answers(1)
                 #expect(String(decoding: answer, as: UTF8.self).lowercased().contains("connection: close"))
                 #expect(bench.way.fastAnswers == 0)
@@ -142,7 +119,7 @@ struct FastPathTests {
 
     @Test("refuses by the routes alone, whatever the state")
     func refusals() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             let wire = try await bench.open()
             _ = try await wire.exchange(bench.usual)
             #expect(bench.way.fastAnswers == 1)
@@ -161,16 +138,16 @@ struct FastPathTests {
             #expect(status(try await wire.exchange(bench.usual)).contains("200"))
             #expect(bench.way.fastAnswers == 2)
             try await bench.fixture.revokeCertificate.own(of: bench.connection)
-            #expect(status(try await wire.exchange(Bench.nonce)).contains("403"))
+            #expect(status(try await wire.exchange(FastPathBench.nonce)).contains("403"))
             #expect(bench.way.fastAnswers == 2)
         }
     }
 
     @Test("is idle from its last answer on, whoever made it, and not before")
     func idleness() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             let idle = bench.fixture.policy[\.requests].idleTimeout
-            for request in [bench.usual, Bench.missing] {
+            for request in [bench.usual, FastPathBench.missing] {
                 let wire = try await bench.open()
                 for _ in 0..<5 {
                     await wire.wait(.seconds(Int64(idle) - 20))
@@ -186,7 +163,7 @@ struct FastPathTests {
 
     @Test("stops a moment after its last answer, and says by an answer of the routes that it ends")
     func stop() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             let idle = try await bench.open()
             _ = try await idle.exchange(bench.usual)
             try await idle.stop()
@@ -204,7 +181,7 @@ struct FastPathTests {
 
     @Test("answers no further where the peer takes nothing, and ends in the time of an answer")
     func backPressure() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             let full = try await bench.open()
             full.channel.isWritable = false
             try await full.write(bench.usual.bytes)
@@ -223,7 +200,7 @@ struct FastPathTests {
 
     @Test("ends a stream alone whose window stays shut for the time of an answer")
     func shutWindow() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             let wire = try await bench.way.open(bench.connection, isHTTP2: true, takesBodies: false)
             try await wire.send(bench.usual)
             await wire.wait(.seconds(Int64(bench.fixture.policy[\.requests].answerTimeout) + 1))
@@ -246,7 +223,7 @@ struct FastPathTests {
 
     @Test("leaves nothing behind once it has ended")
     func released() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             let wire = try await bench.open()
             _ = try await wire.exchange(bench.usual)
             let channel = wire.channel
@@ -267,7 +244,7 @@ struct FastPathTests {
 
     @Test("gives each request an id of its own in the log")
     func requestIDs() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             let wire = try await bench.open()
             for _ in 0..<5 { _ = try await wire.exchange(bench.usual) }
             let ids = bench.way.log.requestIDs
@@ -278,7 +255,7 @@ struct FastPathTests {
 
     @Test("exchanges a session's token once the routes have, and nothing was written since")
     func exchange() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             let provider = bench.fixture.registration.provider.id
             let token = String(bench.usual.fields[0].1.split(separator: "\"")[1])
             let type = "urn:ietf:params:oauth"

@@ -10,33 +10,6 @@ import Testing
 /// A connection of HTTP/2 on which some streams never get a channel of their own.
 @Suite("A connection of HTTP/2 with the fast path", .timeLimit(.minutes(10)))
 struct FastStreamsTests {
-    private struct Bench {
-        let fixture: ServiceFixture
-        let way: AnswerWay
-        let connection: ClientConnection
-        let usual: WireRequest
-        static let nonce = WireRequest(method: "POST", target: "/nonces")
-        static let missing = WireRequest(target: "/nowhere")
-
-        func open(takesBodies: Bool = true) async throws -> Wire {
-            try await way.open(connection, isHTTP2: true, takesBodies: takesBodies)
-        }
-
-        var answerTimeout: Double { fixture.policy[\.requests].answerTimeout }
-    }
-
-    private func run(_ body: (Bench) async throws -> Void) async throws {
-        try await ServiceFixture.run(FastPathEqualityTests.policy) { fixture in
-            let connection = try await fixture.connectNewDevice()
-            let opened = try await fixture.opened("alice", on: connection)
-            let token = try #require(opened.token).text.reveal()
-            try await body(
-                Bench(
-                    fixture: fixture, way: AnswerWay(fixture, usesFastPath: true), connection: connection,
-                    usual: WireRequest(fields: [("Authorization", "Layer session-token=\"\(token)\"")])))
-        }
-    }
-
     /// The frame that ends an answer: its type and, of a reset, the code.
     private func end(_ answer: [UInt8]?) -> (type: UInt8, code: UInt8)? {
         guard let answer, answer.count >= 13 else { return nil }
@@ -46,9 +19,9 @@ struct FastStreamsTests {
 
     @Test("answers streams that were sent together, whoever answers each, and each once")
     func together() async throws {
-        try await run { bench in
-            let wire = try await bench.open()
-            let forms = [bench.usual, Bench.missing, Bench.nonce]
+        try await FastPathBench.run { bench in
+            let wire = try await bench.openStreams()
+            let forms = [bench.usual, FastPathBench.missing, FastPathBench.nonce]
             let streams = try await wire.send((0..<60).map { forms[$0 % 3] })
             let answers = try await wire.answers(on: streams)
             #expect(answers.count == 60 && answers.values.allSatisfy { end($0)?.type == 0 })
@@ -58,8 +31,8 @@ struct FastStreamsTests {
 
     @Test("sends what it answers of one reading at once")
     func flushes() async throws {
-        try await run { bench in
-            let wire = try await bench.open()
+        try await FastPathBench.run { bench in
+            let wire = try await bench.openStreams()
             _ = try await wire.exchange(bench.usual)
             let before = wire.flushes
             let streams = try await wire.send([WireRequest](repeating: bench.usual, count: 20))
@@ -70,8 +43,8 @@ struct FastStreamsTests {
 
     @Test("waits for the bodies of several streams, in whatever order they come")
     func bodies() async throws {
-        try await run { bench in
-            let wire = try await bench.open()
+        try await FastPathBench.run { bench in
+            let wire = try await bench.openStreams()
             let empty = WireRequest(method: "POST", target: "/nonces", fields: [("content-length", "0")], body: "")
             let full = WireRequest(method: "POST", target: "/nonces", fields: [("content-length", "2")], body: "{}")
             let streams = try await wire.send([empty, full, empty, full])
@@ -83,8 +56,8 @@ struct FastStreamsTests {
 
     @Test("leaves malformed requests to their streams, which reset them")
     func malformed() async throws {
-        try await run { bench in
-            let wire = try await bench.open()
+        try await FastPathBench.run { bench in
+            let wire = try await bench.openStreams()
             for request in [
                 WireRequest(fields: bench.usual.fields + [("te", "gzip")]),
                 WireRequest(fields: bench.usual.fields + [("content-length", "5")]),
@@ -102,8 +75,8 @@ struct FastStreamsTests {
 
     @Test("leaves to the routes a field with too many combining marks")
     func marks() async throws {
-        try await run { bench in
-            let wire = try await bench.open()
+        try await FastPathBench.run { bench in
+            let wire = try await bench.openStreams()
             for (count, answers) in [(30, 1), (31, 1)] {
                 let field = ("x-note", String(repeating: "\u{301}", count: count))
                 let answer = try await wire.exchange(WireRequest(fields: bench.usual.fields + [field]))
@@ -114,8 +87,8 @@ struct FastStreamsTests {
 
     @Test("sends the body of an answer when the window of its stream opens")
     func openedWindow() async throws {
-        try await run { bench in
-            let wire = try await bench.open(takesBodies: false)
+        try await FastPathBench.run { bench in
+            let wire = try await bench.openStreams(takesBodies: false)
             try await wire.send(bench.usual)
             try await wire.takeBody(1)
             #expect(end(try await wire.answer(on: 1))?.type == 0)
@@ -130,8 +103,8 @@ struct FastStreamsTests {
 
     @Test("forgets the answer of a stream that its peer resets")
     func reset() async throws {
-        try await run { bench in
-            let wire = try await bench.open(takesBodies: false)
+        try await FastPathBench.run { bench in
+            let wire = try await bench.openStreams(takesBodies: false)
             for stream in stride(from: UInt32(1), to: 401, by: 2) {
                 try await wire.send(bench.usual)
                 try await wire.reset(stream)
@@ -145,11 +118,11 @@ struct FastStreamsTests {
 
     @Test("counts its streams: one beyond the limit is refused")
     func limit() async throws {
-        try await run { bench in
-            let wire = try await bench.open(takesBodies: false)
+        try await FastPathBench.run { bench in
+            let wire = try await bench.openStreams(takesBodies: false)
             for _ in 0..<AnswerWay.maximumStreams { try await wire.send(bench.usual) }
             #expect(bench.way.fastAnswers == AnswerWay.maximumStreams)
-            for request in [bench.usual, Bench.missing] {
+            for request in [bench.usual, FastPathBench.missing] {
                 let streams = try await wire.send([request])
                 let ended = end(try await wire.answers(on: streams)[streams[0]])
                 #expect(ended?.type == 3 && ended?.code == 7)
@@ -160,8 +133,8 @@ struct FastStreamsTests {
 
     @Test("closes after its last answer when the listener stops")
     func stop() async throws {
-        try await run { bench in
-            let wire = try await bench.open(takesBodies: false)
+        try await FastPathBench.run { bench in
+            let wire = try await bench.openStreams(takesBodies: false)
             try await wire.send(bench.usual)
             try await wire.stop()
             try await wire.acknowledgePing()
@@ -175,11 +148,11 @@ struct FastStreamsTests {
 
     @Test("answers what its peer sends before it knows that the listener stops, with a body or without")
     func unknownStop() async throws {
-        try await run { bench in
-            let wire = try await bench.open()
+        try await FastPathBench.run { bench in
+            let wire = try await bench.openStreams()
             try await wire.stop()
             let empty = WireRequest(method: "POST", target: "/nonces", fields: [("content-length", "0")], body: "")
-            let streams = try await wire.send([bench.usual, empty, Bench.missing])
+            let streams = try await wire.send([bench.usual, empty, FastPathBench.missing])
             try await wire.acknowledgePing()
             let answers = try await wire.answers(on: streams)
             #expect(answers.count == 3 && answers.values.allSatisfy { end($0)?.type == 0 })
@@ -191,8 +164,8 @@ struct FastStreamsTests {
 
     @Test("extends the window of a stream whose body it waited for, padding included")
     func padding() async throws {
-        try await run { bench in
-            let wire = try await bench.open()
+        try await FastPathBench.run { bench in
+            let wire = try await bench.openStreams()
             let form = ("content-type", "application/x-www-form-urlencoded")
             let text = String(repeating: "x", count: 255)
             let stream = try await wire.sendPadded(
@@ -203,9 +176,9 @@ struct FastStreamsTests {
 
     @Test("is idle from its last answer on, and not before")
     func idleness() async throws {
-        try await run { bench in
+        try await FastPathBench.run { bench in
             let idle = Int64(bench.fixture.policy[\.requests].idleTimeout)
-            let wire = try await bench.open()
+            let wire = try await bench.openStreams()
             for _ in 0..<3 {
                 await wire.wait(.seconds(idle - 20))
                 _ = try await wire.exchange(bench.usual)
