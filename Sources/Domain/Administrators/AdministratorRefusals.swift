@@ -22,7 +22,7 @@ package extension Refusal {
     )
 
     static func unknownAdministrator(_ name: String) -> Refusal {
-        Refusal(.notFound, "There is no administrator \(name). Check the name.")
+        Refusal(.notFound, "There is no administrator \(quoted(name)). Check the name.")
     }
 
     static func administratorExists(_ name: String) -> Refusal {

@@ -36,7 +36,7 @@ package extension Refusal {
         .unavailable, "This node is reading the certificate again. Nothing was changed. Try again.", retryAfter: 1)
 
     static func unknownCertificate(serial: String) -> Refusal {
-        Refusal(.notFound, "There is no certificate with the serial number \(serial). Check the number.")
+        Refusal(.notFound, "There is no certificate with the serial number \(quoted(serial)). Check the number.")
     }
 
     static let alreadyRevoked = Refusal(

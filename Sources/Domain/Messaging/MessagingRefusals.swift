@@ -30,7 +30,7 @@ package extension Refusal {
                 + "\(bounds.bytes) bytes.", about: subject)
     }
 
-    static func wrongNumberOfParts(allowed: Int) -> Refusal {
+    internal static func wrongNumberOfParts(allowed: Int) -> Refusal {
         Refusal(.malformedRequest, "This is not a list of 1 to \(allowed) parts. Send one.", about: .messageParts)
     }
 
@@ -38,14 +38,14 @@ package extension Refusal {
         Refusal(.payloadTooLarge, "The content of the parts has more than \(allowed) bytes. Send a shorter message.")
     }
 
-    static func malformedPart(_ number: Int) -> Refusal {
+    internal static func malformedPart(_ number: Int) -> Refusal {
         Refusal(
             .malformedRequest,
             "Part \(number) is not an object of two members: a media type without parameters, and a body.",
             about: .messageParts)
     }
 
-    static func unreadablePartContent(_ number: Int) -> Refusal {
+    internal static func unreadablePartContent(_ number: Int) -> Refusal {
         Refusal(
             .malformedRequest,
             "Part \(number) has no readable body. Send body, a text, or body_base64, base64url without padding.",
@@ -113,7 +113,7 @@ package extension Refusal {
     static let tooManySynchronizations = Refusal(
         .rateLimited, "Too many of your synchronizations are waiting. Wait for their answers.", retryAfter: 1)
 
-    static let unsuitableNotificationData = Refusal(
+    internal static let unsuitableNotificationData = Refusal(
         .malformedRequest,
         "The values must be texts, each name may occur once, and none may be aps or notification_id.",
         about: .notificationData)

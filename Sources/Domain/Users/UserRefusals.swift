@@ -3,6 +3,6 @@ package extension Refusal {
     static let userErased = Refusal(.notFound, "The user no longer exists. Nothing was changed.")
 
     static func noUser(named name: String) -> Refusal {
-        Refusal(.notFound, "There is no user \(name). Give an id, or <provider slug>/<external id>.")
+        Refusal(.notFound, "There is no user \(quoted(name)). Give an id, or <provider slug>/<external id>.")
     }
 }

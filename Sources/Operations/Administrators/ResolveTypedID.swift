@@ -8,16 +8,28 @@ extension TypedID where Kind: NamedKind {
 
     /// The id that is meant. A whole id is returned as it is, because its reader reports that there is no such object.
     ///
-    /// - Throws: `Refusal` `not_found` if no id begins with the text, `conflict` if several do.
+    /// - Throws: `Refusal` `malformed_request` if no id can begin with the text, `not_found` if none does, `conflict` if
+    ///   several do.
     func resolve(in transaction: any Transaction) throws -> Identifier<Kind> {
         try resolve { try TypedIDRepository(transaction).list(self, limit: $0) }
     }
 
-    /// ``resolve(in:)`` with the ids that begin with the text.
+    /// ``resolve(in:)`` among the ids of some objects, such as the apps of one provider.
+    func resolve(among ids: [Identifier<Kind>]) throws -> Identifier<Kind> {
+        try resolve { limit in
+            guard let range else { return [] }
+            let within = range.first.description...range.last.description
+            return Array(ids.filter { within.contains($0.description) }.prefix(limit))
+        }
+    }
+
+    /// ``resolve(in:)`` with the ids that begin with the text. Each other way to resolve an id ends here, so none accepts a
+    /// text that is too short.
     ///
     /// - Parameter list: lists the first of them, up to a number.
     func resolve(_ list: (_ limit: Int) throws -> [Identifier<Kind>]) throws -> Identifier<Kind> {
-        if let range, range.first == range.last { return range.first }
+        guard let range else { throw Refusal.notAnID(text, Kind.names.noun, fewest: Self.fewest) }
+        if range.first == range.last { return range.first }
         let found = try list(Self.candidates + 1)
         guard let id = found.first else { throw Refusal.nothingBegins(with: text, Kind.names.noun) }
         guard found.count == 1 else {
@@ -31,7 +43,8 @@ extension TypedID where Kind: NamedKind {
 package extension Administration {
     /// The id that an admin typed, whole or as its beginning.
     ///
-    /// - Throws: `Refusal` `not_found` if no id begins with the text, `conflict` if several do.
+    /// - Throws: `Refusal` `malformed_request` if no id can begin with the text, `not_found` if none does, `conflict` if
+    ///   several do.
     func resolve<Kind: NamedKind>(_ typed: TypedID<Kind>) async throws -> Identifier<Kind> {
         try await read(.resolve) { try typed.resolve(in: $0) }
     }

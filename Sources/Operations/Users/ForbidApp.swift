@@ -89,19 +89,19 @@ package extension Administration {
 
     /// Allows an app for a user who forbade it and has no other app to allow it in.
     ///
-    /// - Returns: `false` if it was allowed.
-    /// - Throws: `Refusal` `not_found`.
-    func allowApp(_ id: String, of name: String, reason: AuditReason?) async throws -> Bool {
+    /// - Returns: the app, and whether it was forbidden.
+    /// - Throws: `Refusal` `not_found`, `malformed_request` for a malformed id.
+    func allowApp(
+        _ typed: TypedID<Kind.Application>, of name: String, reason: AuditReason?
+    ) async throws -> (app: ApplicationID, wasForbidden: Bool) {
         try await write(.manage) { transaction, events in
             let user = try UserSummary.find(name, in: transaction).user
             let apps = try ProviderRepository(transaction).listApplications(of: user.providerID)
-            let typed = TypedID<Kind.Application>(id)
-            guard typed.range != nil else { throw Refusal.unknownApp(id) }
             let app = try typed.resolve(in: transaction)
-            guard apps.contains(where: { $0.id == app }) else { throw Refusal.unknownApp(id) }
-            guard try ForbiddenAppRepository(transaction).delete(app, of: user.id) else { return false }
+            guard apps.contains(where: { $0.id == app }) else { throw Refusal.unknownApp(typed.text) }
+            guard try ForbiddenAppRepository(transaction).delete(app, of: user.id) else { return (app, false) }
             events.record(.appAllowed(app, by: user.id), by: actor, because: reason)
-            return true
+            return (app, true)
         }
     }
 }

@@ -32,7 +32,7 @@ extension ConsequenceTests {
         .admin("AllowApp", audit: ["app_allowed"]) { world in
             let app = try await world.secondApp()
             try await world.fixture.context.forbidApp(app, for: world.alice.session)
-            return { _ in _ = try await world.fixture.admin.allowApp(app, of: "test/alice", reason: nil) }
+            return { _ in _ = try await world.fixture.admin.allowApp(TypedID(app), of: "test/alice", reason: nil) }
         },
     ]
 }

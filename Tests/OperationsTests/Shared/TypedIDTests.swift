@@ -61,10 +61,11 @@ struct TypedIDTests {
             let begun = String(provider.id.description.prefix(8))
             #expect(try await fixture.admin.readProvider(begun).provider.id == provider.id)
             let session = try await fixture.opened("alice", on: try await fixture.connectNewDevice()).session
-            let app = String(fixture.registration.applicationID.description.prefix(10))
-            #expect(
-                try await fixture.admin.allowApp(app, of: String(session.userID.description.prefix(8)), reason: nil)
-                    == false)
+            let app = fixture.registration.applicationID
+            let allowed = try await fixture.admin.allowApp(
+                TypedID(String(app.description.uppercased().prefix(10))),
+                of: String(session.userID.description.prefix(8)), reason: nil)
+            #expect(allowed.app == app && !allowed.wasForbidden)
             let serial = try #require(try await fixture.admin.readDevice(session.deviceID).certificates.first).serial
             for count in [8, 9, serial.count] {
                 let found = try await fixture.admin.readCertificate(serial: String(serial.prefix(count)))
@@ -73,6 +74,30 @@ struct TypedIDTests {
             await #expect(throws: Refusal(.notFound, "")) {
                 try await fixture.admin.readCertificate(serial: String(serial.prefix(7)))
             }
+        }
+    }
+
+    @Test("is refused by every operation if it is too short, also if only one object begins with it")
+    func short() async throws {
+        try await ServiceFixture.run { fixture in
+            let app = fixture.registration.applicationID.description
+            let session = try await fixture.opened("alice", on: try await fixture.connectNewDevice()).session
+            let origin = try #require(WalletOrigin("https://app.example"))
+            for text in ["", String(app.prefix(1)), String(app.prefix(7)), "nonsense!", app + "0"] {
+                let typed = TypedID<Kind.Application>(text)
+                await #expect(throws: Refusal(.malformedRequest, ""), "\(text)") {
+                    try await fixture.admin.addOrigin(origin, to: "test", app: typed)
+                }
+                await #expect(throws: Refusal(.malformedRequest, ""), "\(text)") {
+                    try await fixture.admin.allowApp(typed, of: session.userID.description, reason: nil)
+                }
+                await #expect(throws: Refusal(.malformedRequest, ""), "\(text)") {
+                    try await fixture.admin.resolve(typed)
+                }
+            }
+            #expect(try await fixture.admin.listOrigins(of: "test").isEmpty)
+            try await fixture.admin.addOrigin(origin, to: "test", app: TypedID(String(app.uppercased().prefix(8))))
+            #expect(try await fixture.admin.listOrigins(of: "test").count == 1)
         }
     }
 
@@ -85,6 +110,8 @@ struct TypedIDTests {
             let subject = "user \(session.userID)"
             let texts = [
                 session.userID.description, subject, "\(slug)/alice", "user \(slug)/alice",
+                session.userID.description.uppercased(), "user \(session.userID.description.uppercased())",
+                String(session.userID.description.uppercased().prefix(8)),
                 String(session.userID.description.prefix(8)), "user \(session.userID.description.prefix(13))",
             ]
             try await fixture.admin.endSession(session.id)

@@ -193,8 +193,8 @@ struct ForbiddenAppTests {
             #expect(
                 try await fixture.context.exportPersonalData(for: own.session).json["forbidden_apps"]
                     == .array([.string(id)]))
-            #expect(try await fixture.admin.allowApp(id, of: "test/alice", reason: nil))
-            #expect(try await !fixture.admin.allowApp(id, of: "test/alice", reason: nil))
+            #expect(try await fixture.admin.allowApp(TypedID(id), of: "test/alice", reason: nil).wasForbidden)
+            #expect(try await !fixture.admin.allowApp(TypedID(id), of: "test/alice", reason: nil).wasForbidden)
             _ = try await bench.open(bench.revoked)
             own = try await bench.open(bench.kept)
             try await fixture.context.forbidApp(id, for: own.session)

@@ -1,7 +1,11 @@
 /// Refusals of providers, their tokens, keys and receivers.
 package extension Refusal {
     static func unknownProvider(_ name: String) -> Refusal {
-        Refusal(.notFound, "There is no provider \(name). Give its slug or id.")
+        Refusal(.notFound, "There is no provider \(quoted(name)). Give its slug or id.")
+    }
+
+    static func noApps(ofProvider name: String) -> Refusal {
+        Refusal(.notFound, "The provider \(name) has no app. Add one first.")
     }
 
     static let noSlug = Refusal(

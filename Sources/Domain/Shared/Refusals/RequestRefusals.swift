@@ -39,7 +39,9 @@ package extension Refusal {
 
     /// The object that the cursor names was deleted, or was never in the list.
     static func cursorGone(_ cursor: String) -> Refusal {
-        Refusal(.notFound, "\(cursor) is not in this list. It was deleted, or is not an id from it.", about: .cursor)
+        Refusal(
+            .notFound, "\(quoted(cursor)) is not in this list. It was deleted, or is not an id from it.", about: .cursor
+        )
     }
 
     /// The id of a new object belongs to another user's object.
@@ -77,10 +79,24 @@ package extension Refusal {
         Refusal(.notFound, "No \(noun) has an id that begins with \(text). Check the id.")
     }
 
+    /// - Parameters:
+    ///   - noun: the noun for the object.
+    ///   - fewest: the fewest characters of a beginning.
+    static func notAnID(_ text: String, _ noun: String, fewest: Int) -> Refusal {
+        Refusal(
+            .malformedRequest,
+            "\(quoted(text)) is not an id: give the \(noun)'s id, or at least its first \(fewest) characters.")
+    }
+
+    /// A text in a sentence, in quotes if it would not be seen there.
+    static func quoted(_ text: String) -> String {
+        text.utf8.allSatisfy { $0 == UInt8(ascii: " ") } ? "\"\(text)\"" : text
+    }
+
     static func noAuditEntry(about text: String) -> Refusal {
         Refusal(
             .notFound,
-            "The audit log has no entry about \(text). Give an id, at least its first 8 characters, "
+            "The audit log has no entry about \(quoted(text)). Give an id, at least its first 8 characters, "
                 + "<provider slug>/<external id>, or a whole subject such as \"user ID\".")
     }
 

@@ -13,20 +13,17 @@ package extension Administration {
     /// Registers an origin for the apps of a provider.
     ///
     /// - Parameter app: the only app that gets it; `nil` for all apps that the provider has now.
-    /// - Throws: `Refusal` `not_found`; `conflict` if the apps have it already.
+    /// - Throws: `Refusal` `not_found`; `malformed_request` for a malformed id; `conflict` if the apps have it already.
     func addOrigin(_ origin: WalletOrigin, to name: String, app: TypedID<Kind.Application>?) async throws {
         try await write(.manage) { transaction, events in
             let records = ProviderRepository(transaction)
             let provider = try records.require(name).id
             let apps = try records.listApplications(of: provider).map(\.id)
-            let meant = try app.map { typed in
-                try typed.resolve { limit in
-                    Array(apps.filter { $0.description.hasPrefix(typed.text) }.prefix(limit))
-                }
-            }
+            let meant = try app?.resolve(among: apps)
             let chosen = apps.filter { meant == nil || $0 == meant }
             guard !chosen.isEmpty else {
-                throw Refusal.nothingBegins(with: app?.text ?? "", Kind.Application.names.noun)
+                throw app.map { Refusal.nothingBegins(with: $0.text, Kind.Application.names.noun) }
+                    ?? Refusal.noApps(ofProvider: name)
             }
             let added = try chosen.filter {
                 try WalletOriginRepository(transaction).insert(AppOrigin(applicationID: $0, origin: origin))

@@ -42,7 +42,7 @@ struct OriginCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let origin = try OriginCommand.read(origin)
-            try await admin.administration.addOrigin(origin, to: provider, app: app)
+            try await withUsageErrors { try await admin.administration.addOrigin(origin, to: provider, app: app) }
             return Report("\(origin.text) is added.", json: [.json("added", origin.text)])
         }
     }

@@ -56,12 +56,7 @@ struct Admin: Sendable {
     ///
     /// - Throws: ``CommandFailure`` for a text that no id begins with, `Refusal` if it fits no object or several.
     func resolve<Kind: NamedKind>(_ typed: TypedID<Kind>) async throws -> Identifier<Kind> {
-        guard typed.range != nil else {
-            throw CommandFailure(
-                "\(typed.text) is not an id: give the \(Kind.names.noun)'s id, or at least its first \(TypedID<Kind>.fewest) "
-                    + "characters.", exitCode: .usage)
-        }
-        return try await administration.resolve(typed)
+        try await withUsageErrors { try await administration.resolve(typed) }
     }
 
     /// - Throws: `CommandFailure` for policies that cannot be read or that no node has, as a role may need a second

@@ -62,7 +62,21 @@ func futureMoment(_ text: String, _ option: String, now: Date) throws(CommandFai
 func asUsage<Value>(_ body: () throws -> Value) throws -> Value {
     do {
         return try body()
-    } catch let refusal as Refusal where refusal.code == .malformedRequest {
-        throw CommandFailure(refusal.commandWording, exitCode: .usage)
+    } catch {
+        throw usage(error)
     }
+}
+
+/// Does for an operation on the store what ``asUsage(_:)`` does.
+func withUsageErrors<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+        return try await body()
+    } catch {
+        throw usage(error)
+    }
+}
+
+private func usage(_ error: any Error) -> any Error {
+    guard let refusal = error as? Refusal, refusal.code == .malformedRequest else { return error }
+    return CommandFailure(refusal.commandWording, exitCode: .usage)
 }

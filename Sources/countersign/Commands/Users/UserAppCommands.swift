@@ -30,12 +30,15 @@ extension UserCommand {
             example: "user allow-app acme/ada 2c6f90de --reason ticket:4711")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
-        @Argument(help: "The app's id.") var app: String
+        @Argument(help: "The app's id or its beginning.") var app: TypedID<Kind.Application>
         @OptionGroup var why: ReasonOption
 
         func report(_ admin: Admin) async throws -> Report {
-            let was = try await admin.administration.allowApp(app, of: user, reason: try why.parsed())
-            return Report([Entry("app_id", app), Entry("was_forbidden", was)])
+            let reason = try why.parsed()
+            let allowed = try await withUsageErrors {
+                try await admin.administration.allowApp(app, of: user, reason: reason)
+            }
+            return Report([Entry("app_id", allowed.app), Entry("was_forbidden", allowed.wasForbidden)])
         }
     }
 }
