@@ -43,10 +43,11 @@ enum IssuerFiles {
     ///
     /// - Parameters:
     ///   - name: the name that the copy gets, without its ending.
-    ///   - types: the types that its signers may sign; empty for all, or those that the file names.
+    ///   - types: the types that its signers may sign; empty for those that the file names, or all if it names none.
     /// - Returns: the path of the copy.
     /// - Throws: `CommandFailure`.
-    static func add(_ path: String, as name: String, types: [String], to directory: String) throws(CommandFailure)
+    static func add(_ path: String, as name: String, types: [CredentialType], to directory: String)
+        throws(CommandFailure)
         -> String
     {
         let file = KeyFile(path: path, isPrivate: false)
@@ -55,7 +56,8 @@ enum IssuerFiles {
         }
         let anchor = try anchor(file)
         let text = try file.read()
-        let allowed = types.isEmpty ? anchor.typeNames ?? [] : types
+        // A file that allows no type is not one that allows all.
+        let allowed = types.isEmpty ? anchor.typeNames : types.map(\.text)
         if let other = try anchors(in: directory).first(where: { $0.anchor.thumbprint == anchor.thumbprint }) {
             throw CommandFailure("\(directory)/\(other.file) has this certificate already.")
         }
@@ -69,7 +71,7 @@ enum IssuerFiles {
             throw CommandFailure("\(path) is not one certificate in PEM.")
         }
         let copy = KeyFile(path: "\(directory)/\(name).pem", isPrivate: false)
-        let line = allowed.isEmpty ? "" : "\(field) \(allowed.joined(separator: ", "))\n"
+        let line = allowed.map { "\(field) \($0.joined(separator: ", "))\n" } ?? ""
         try copy.create(line + PEM.encode(document.bytes, label: document.label))
         return copy.path
     }
@@ -108,5 +110,19 @@ enum IssuerFiles {
         guard let line else { return nil }
         let types = line.dropFirst(field.count).split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         return Set(types.filter { !$0.isEmpty })
+    }
+}
+
+/// A document type or `vct`, as one entry of an issuer's line of types: no other text could be read back from it.
+struct CredentialType: Equatable {
+    let text: String
+
+    /// `nil` for an empty text, and for one with a comma, a space or a character that is not seen.
+    init?(_ text: String) {
+        let isSeen = text.unicodeScalars.allSatisfy { scalar in
+            scalar != "," && !scalar.properties.isWhitespace && !Printable.isHidden(scalar)
+        }
+        guard isSeen, !text.isEmpty else { return nil }
+        self.text = text
     }
 }

@@ -40,7 +40,7 @@ struct IssuerCommand: AsyncParsableCommand {
                 [
                     Field("source", column: "SOURCE") { $0.source },
                     Field("name", column: "ISSUER") { $0.anchor.name },
-                    Field("types", column: "TYPES", none: "all") { $0.anchor.typeNames?.joined(separator: ", ") },
+                    Field("types", column: "TYPES", none: "all") { types($0.anchor.typeNames) },
                     Field("not_after", column: "EXPIRES") { $0.anchor.end.rfc3339 },
                 ])
         }
@@ -61,9 +61,19 @@ struct IssuerCommand: AsyncParsableCommand {
             let name = try IssuerCommand.checked(
                 name ?? URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent,
                 hint: name == nil ? " Name the copy with --name." : "")
+            let types = try type.map(Self.credentialType)
             let path = try IssuerFiles.add(
-                file, as: name, types: type, to: IssuerCommand.directory(installation.settings))
+                file, as: name, types: types, to: IssuerCommand.directory(installation.settings))
             return Report("\(path) is written. Send the service SIGHUP.", json: [.json("added", name)])
+        }
+
+        private static func credentialType(_ text: String) throws(CommandFailure) -> CredentialType {
+            guard let type = CredentialType(text) else {
+                throw CommandFailure(
+                    "--type must be one document type or vct without spaces and commas: repeat it for each further one.",
+                    exitCode: .usage)
+            }
+            return type
         }
     }
 
@@ -116,6 +126,14 @@ struct IssuerCommand: AsyncParsableCommand {
             } catch let defect as TrustList.Defect {
                 throw CommandFailure("The list at \(url) is not valid. \(defect.rawValue)")
             }
+        }
+    }
+
+    /// The types of an issuer in one text; `nil` for all.
+    private static func types(_ names: [String]?) -> ReportCell? {
+        names.map { names in
+            let text = names.joined(separator: ", ")
+            return ReportCell(.string(text), names.isEmpty ? "none" : text)
         }
     }
 
