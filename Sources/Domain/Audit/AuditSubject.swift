@@ -29,7 +29,12 @@ package extension AuditSubject {
     static let store = AuditSubject(whole: "store")
 
     /// The stored subjects that a search text can mean: itself, or the id with each kind.
+    ///
+    /// Ids are stored in lower case. A text that ends with one may have it in either case.
     static func meant(by text: String) -> [String] {
-        [text] + Kind.allCases.map { "\($0.rawValue) \(text)" }
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        let id = words.last.flatMap { Identifier<Domain.Kind.User>($0) }
+        let text = id.map { (words.dropLast().map(String.init) + [$0.description]).joined(separator: " ") } ?? text
+        return [text] + Kind.allCases.map { "\($0.rawValue) \(text)" }
     }
 }

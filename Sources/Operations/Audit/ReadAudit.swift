@@ -25,6 +25,11 @@ package struct ReadAudit: Sendable {
         }
     }
 
+    /// The number of the last chained entry; 0 if there is none.
+    func lastSequence() async throws -> Int64 {
+        try await store.snapshot { try AuditChainRepository($0).head().chain.sequence }
+    }
+
     /// The entries after one number and up to another, oldest first.
     func entries(after sequence: Int64, through end: Int64) async throws -> [Entry] {
         try await store.snapshot { transaction in

@@ -75,7 +75,8 @@ package extension ReadAudit {
 
     /// The last entries that pass a filter, oldest first.
     ///
-    /// - Parameter end: only entries before this number; `nil` to include entries that are not chained yet.
+    /// - Parameter end: only entries before this number, which may be beyond the last one; `nil` to include entries that
+    ///   are not chained yet.
     func search(_ filter: Filter, before end: Int64? = nil, count: Int) async throws -> [Entry] {
         let (found, end) = try await newest(filter, before: end)
         let missing = count - found.count
@@ -89,15 +90,17 @@ package extension ReadAudit {
 
     /// The unchained entries that pass, newest first, and the number before which to continue.
     private func newest(_ filter: Filter, before end: Int64?) async throws -> (found: [Entry], before: Int64) {
-        if let end { return ([], end) }
+        if let end { return ([], min(end, try await lastSequence() + 1)) }
         let (found, through) = try await unchained(limit: Int(Self.window), filter.admits)
-        return (found, through &+ 1)
+        return (found, through + 1)
     }
 
     /// The newest entries since a time, newest first. The log is read backwards until its entries are older.
     private func latest(_ filter: Filter, before end: Int64, count: Int) async throws -> [Entry] {
-        var (found, through) = ([Entry](), end &- 1)
+        guard end > 1 else { return [] }
+        var (found, through) = ([Entry](), end - 1)
         while found.count < count, through > 0 {
+            // Numbers are without gaps up to those that were purged, so an empty window is before the first entry.
             let page = try await entries(after: through - Self.window, through: through)
             guard !page.isEmpty else { break }
             found += page.reversed().filter { filter.admits($0.entry) }

@@ -19,14 +19,15 @@ package extension Administration {
     /// The newest sessions that have not ended.
     ///
     /// - Parameters:
-    ///   - cursor: the id of the last session on the previous page.
+    ///   - cursor: the id of the last session on the previous page, which may have ended meanwhile.
     ///   - moment: the time before which sessions are left out; `nil` for all.
-    /// - Throws: `Refusal` `not_found` for a user, device, provider or key.
+    /// - Throws: `Refusal` `not_found` for a user, device, provider, key or cursor.
     func listSessions(
         limit: Int, after cursor: SessionID? = nil, _ scope: SessionSelection = .all, since moment: Date? = nil
     ) async throws -> [Session] {
         try await read(.support) { transaction in
             let sessions = SessionRepository(transaction)
+            if let cursor, try sessions.find(cursor) == nil { throw Refusal.cursorGone(cursor.description) }
             func few(_ scope: SessionScope) throws -> [Session] {
                 let open = try sessions.listOpen(scope).sorted { $0.id.description > $1.id.description }
                 let rest = open.drop { session in cursor.map { session.id.description >= $0.description } ?? false }

@@ -127,7 +127,10 @@ package extension PhoneSendRepository {
     ///
     /// - Parameter cursor: the name after which the list starts.
     func thinned(limit: Int, after cursor: String? = nil) throws -> [(name: String, endsAt: Date)] {
-        try transaction.query(
+        if let cursor, try transaction.first("SELECT 1 FROM phone_stops WHERE subject = $1", [.text(cursor)]) == nil {
+            throw Refusal.cursorGone(cursor)
+        }
+        return try transaction.query(
             "SELECT \(Self.stops) FROM phone_stops WHERE subject > $1 AND ends_at > $2 ORDER BY subject LIMIT $3",
             [.text(cursor ?? ""), .time(transaction.now), limit.value]
         ).map { row in

@@ -44,7 +44,9 @@ struct Report {
     init<Row>(_ row: Row, _ fields: [Field<Row>]) { self.init(fields.map { $0.entry(row) }) }
 
     /// A list: an array of objects, and a table with a heading.
-    init<Row>(_ rows: [Row], _ fields: [Field<Row>]) {
+    ///
+    /// - Parameter none: the sentence for standard error if there are no rows: a heading alone looks like a lost answer.
+    init<Row>(_ rows: [Row], _ fields: [Field<Row>], none: String = "There is nothing to list.") {
         self.init(.array(rows.map { Self($0, fields).json }), tables: [Self.table(rows, fields)])
     }
 

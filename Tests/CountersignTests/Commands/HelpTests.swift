@@ -75,6 +75,16 @@ struct HelpTests {
         }
     }
 
+    @Test("breaks no sentence of a discussion at the end of a source line")
+    func paragraphs() throws {
+        for command in try Self.described() {
+            let lines = (command.value["discussion"] as? String ?? "").split(separator: "\n")
+            for line in lines where !line.hasPrefix("  countersign ") {
+                #expect(line.hasSuffix(".") || line.hasSuffix(":"), "\(command.path): \(line)")
+            }
+        }
+    }
+
     @Test("offers --json, --store, --keys, --policies and --cell with every command")
     func shared() throws {
         for command in try Self.described() where command.subcommands.isEmpty {

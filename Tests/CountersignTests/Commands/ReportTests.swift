@@ -38,12 +38,15 @@ struct ReportTests {
     }
 
     @Test("has null and a dash for a missing value, and a heading for an empty list")
-    func missing() {
+    func missing() throws {
         let report = Report(Array(sessions.dropFirst()), Self.fields)
         #expect(report.json.jsonText == #"[{"session_id":"b","device_id":null,"last_used_at":null}]"#)
         #expect(report.tables == [[["SESSION", "LAST USED"], ["b", "-"]]])
         #expect(Report([], Self.fields).json.jsonText == "[]")
         #expect(Report([], Self.fields).tables == [[["SESSION", "LAST USED"]]])
+        #expect(Report([], Self.fields).notes == ["There is nothing to list."])
+        let page = try PageOptions.parse(["--cursor", ""]).report([], Self.fields)
+        #expect(page.notes == [#"There is nothing to list after ""."#])
         #expect(Report([Entry("reason", String?.none, none: nil)]).tables == [[]])
         #expect(Report([Entry("reason", String?.none, none: nil)]).json.jsonText == #"{"reason":null}"#)
     }

@@ -47,6 +47,19 @@ struct AuditSearchTests {
             let before = try await read.search(try ReadAudit.Filter(event: "session_ended"), before: first, count: 3)
             #expect(before.compactMap { $0.place?.sequence } == [first - 3, first - 2, first - 1])
             #expect(try await events(ReadAudit.Filter(subject: ada.description), before: 2) == ["user_erased"])
+            // A number beyond the end is as good as the end, and nothing is before the first entry.
+            let last = try #require(try await read.tail(1, unchained: false).last?.place?.sequence)
+            for end in [last + 1, 1_234_567, .max] {
+                let found = try await read.search(try ReadAudit.Filter(), before: end, count: 2)
+                #expect(found.compactMap { $0.place?.sequence } == [last - 1, last], "\(end)")
+                #expect(try await events(ReadAudit.Filter(event: "phone_verified"), before: end).count == 2, "\(end)")
+            }
+            for end in [1, 0, -1, Int64.min] {
+                #expect(try await events(ReadAudit.Filter(), before: end).isEmpty, "\(end)")
+            }
+            for text in [ada.description.uppercased(), "user \(ada.description.uppercased())"] {
+                #expect(try await events(ReadAudit.Filter(subject: text)) == all, "\(text)")
+            }
             #expect(throws: Refusal(.malformedRequest, "")) { _ = try ReadAudit.Filter(event: "phone_verifed") }
         }
     }

@@ -58,6 +58,10 @@ struct PhoneThinningTests {
 
             let admin = fixture.admin
             #expect(try await admin.listThinnedTexts(limit: 10).map(\.name) == [name])
+            #expect(try await admin.listThinnedTexts(limit: 10, after: name).isEmpty)
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await admin.listThinnedTexts(limit: 10, after: "nobody")
+            }
             await #expect(throws: Refusal(.notFound, "")) { try await admin.resumeTexts("country US new") }
             try await admin.resumeTexts(name, reason: "ticket:1")
             #expect(try await admin.listThinnedTexts(limit: 10).isEmpty)

@@ -105,6 +105,11 @@ struct LookupTests {
             let page = try await fixture.admin.listSessions(limit: 3, .all)
             #expect(try await page + fixture.admin.listSessions(limit: 3, after: page.last?.id, .all) == all)
             let slug = fixture.registration.provider.slug.text
+            for scope in [Administration.SessionSelection.all, .user("\(slug)/alice"), .device(opened[0].deviceID)] {
+                await #expect(throws: Refusal(.notFound, "")) {
+                    try await fixture.admin.listSessions(limit: 3, after: SessionID(UUID()), scope)
+                }
+            }
             #expect(try await fixture.admin.listSessions(limit: 9, .provider(slug)) == all)
             #expect(
                 try await Set(fixture.admin.listSessions(limit: 9, .user("\(slug)/alice")).map(\.id)) == [

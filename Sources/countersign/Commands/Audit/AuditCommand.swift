@@ -29,6 +29,7 @@ struct AuditCommand: AsyncParsableCommand {
             guard (follow ? 0...10_000 : 1...10_000).contains(limit) else {
                 throw ValidationError("--limit must be 1 to 10000, or 0 with --follow.")
             }
+            guard (cursor ?? 1) > 0 else { throw ValidationError("--cursor must be the number of an entry.") }
         }
 
         func report(_ admin: Admin) async throws -> Report {
@@ -39,8 +40,9 @@ struct AuditCommand: AsyncParsableCommand {
             let read = ReadAudit(store: try await admin.store(for: .audit))
             if !follow, cursor != nil || !filter.isOpen {
                 let found = try await read.search(filter, before: cursor, count: limit)
+                let place = cursor.map { " before number \($0)" } ?? ""
                 return AuditCommand.report(found).noting(
-                    found.isEmpty && limit > 0 && cursor == nil ? "The audit log has no such entry." : nil)
+                    found.isEmpty ? "The audit log has no \(filter.isOpen ? "" : "such ")entry\(place)." : nil)
             }
             var stamp = try read.changeStamp()
             let lines = try await read.tail(max(1, limit), unchained: !follow)

@@ -50,8 +50,7 @@ extension BanCommand {
         func report(_ admin: Admin) async throws -> Report {
             let target = try await subject.required(admin)
             let found = try await admin.administration.banHistory(of: target)
-            return Report(found, BanCommand.fields).noting(
-                found.isEmpty ? "There was never a ban on this subject." : nil)
+            return Report(found, BanCommand.fields, none: "There was never a ban on this subject.")
         }
     }
 

@@ -35,6 +35,7 @@ struct InboxCommand: InstallationCommand {
         let isWanted = { (entry: InboxEntry) in number == nil || entry.to == number }
         let page = file.last(limit, before: cursor, where: isWanted)
         guard follow else { return report(page.entries, to: number, of: file) }
+        if !file.exists { Output.note(Self.missing(file)) }
         for entry in page.entries { show(entry.report) }
         var lines = GrowingFile(path: file.path, offset: page.end)
         while !Task.isCancelled {
@@ -47,6 +48,7 @@ struct InboxCommand: InstallationCommand {
     private func report(_ entries: [InboxEntry], to number: String?, of file: InboxFile) -> Report {
         var report = Report(entries.map(\.report))
         if entries.isEmpty {
+            guard file.exists else { return report.noting(Self.missing(file)) }
             let place = (number.map { " to \($0)" } ?? "") + (cursor == nil ? "" : " before that id")
             report = report.noting("There is no text\(place) in \(file.path).")
         }
@@ -54,6 +56,11 @@ struct InboxCommand: InstallationCommand {
             report.hint = "Shown: the last \(entries.count). For earlier ones, add --cursor \(first.offset)."
         }
         return report
+    }
+
+    private static func missing(_ file: InboxFile) -> String {
+        "There is no file \(file.path). The service writes it with its first text, if it was started with --development "
+            + "or the file sender. Name another file with --texts."
     }
 
     /// The number of `--to` as the file has it; `nil` for all.

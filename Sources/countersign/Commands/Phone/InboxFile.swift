@@ -22,6 +22,7 @@ struct TextLine {
 /// The file of the file sender. It may be long, so it is read from its end.
 struct InboxFile {
     let path: String
+    var exists: Bool { FileManager.default.fileExists(atPath: path) }
     /// Bytes read at a time.
     static let block: UInt64 = 1_048_576
 

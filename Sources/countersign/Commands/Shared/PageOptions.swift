@@ -15,16 +15,18 @@ struct PageOptions: ParsableArguments {
     func identifier<Kind>() throws(CommandFailure) -> Identifier<Kind>? {
         guard let cursor else { return nil }
         guard let id = Identifier<Kind>(cursor) else {
-            throw CommandFailure("--cursor must be an id from the list.", exitCode: .usage)
+            throw CommandFailure(
+                "--cursor must be an id from the list: give the last one of the previous page.", exitCode: .usage)
         }
         return id
     }
 
-    /// The report of a page. On a terminal it says how to get the next one.
+    /// The report of a page. It says if there are no rows, and on a terminal how to get the next ones.
     ///
     /// - Parameter fields: the first one contains what `--cursor` takes.
     func report<Row>(_ rows: [Row], _ fields: [Field<Row>]) -> Report {
-        var report = Report(rows, fields)
+        let none = cursor.map { "There is nothing to list after \(Refusal.quoted($0))." }
+        var report = none.map { Report(rows, fields, none: $0) } ?? Report(rows, fields)
         guard rows.count >= limit, let last = rows.last.flatMap({ fields.first?.entry($0).cell.text }) else {
             return report
         }

@@ -29,10 +29,10 @@ extension UserCommand {
             if let externalID {
                 let found = try await admin.administration.findUsers(externalID: externalID, of: provider)
                 let place = provider.map { "The provider \($0)" } ?? "No provider"
-                return Report(found, UserCommand.fields).noting(
-                    found.isEmpty
-                        ? "\(place) has \(provider == nil ? "a" : "no") user with the external id \(externalID)."
-                            + Self.otherForm(of: externalID) : nil)
+                return Report(
+                    found, UserCommand.fields,
+                    none: "\(place) has \(provider == nil ? "a" : "no") user with the external id "
+                        + "\(Refusal.quoted(externalID)).\(Self.otherForm(of: externalID))")
             }
             guard let reason else {
                 throw CommandFailure(
@@ -42,8 +42,8 @@ extension UserCommand {
             let why = try auditReason(reason)
             let trait = try trait()
             let found = try await admin.administration.findUsers(trait, reason: why)
-            return Report(found, UserCommand.fields).noting(
-                found.isEmpty ? "No user has proven this \(phone == nil ? "document" : "number")." : nil)
+            return Report(
+                found, UserCommand.fields, none: "No user has proven this \(phone == nil ? "document" : "number").")
         }
 
         /// A hint for an id that Unicode can write with other bytes, which look alike.

@@ -9,7 +9,7 @@ extension UserCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show what happened to a user, newest first, without personal data.",
             discussion: """
-                Sign-ins with the code of each refusal, sessions, certificates of the devices, proofs of numbers, cards,
+                Sign-ins with the code of each refusal, sessions, certificates of the devices, proofs of numbers, cards, \
                 bans, and what the audit log has of the user. Sign-ins are recorded for sign_ins of retention.yaml.
                 """,
             example: "user history acme/ada")
@@ -28,7 +28,7 @@ extension UserCommand {
                     .json("only_counted", history.onlyCounted.accepted + history.onlyCounted.refused),
                 ]
             ).with("events", history.events, Self.fields)
-            report.hint = events.hint
+            (report.notes, report.hint) = (events.notes, events.hint)
             let (accepted, refused) = history.onlyCounted
             guard accepted + refused > 0 else { return report }
             return report.noting(
