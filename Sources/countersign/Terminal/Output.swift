@@ -8,15 +8,19 @@ enum Output {
     /// Writes a report: one JSON value and a line feed, or tables with columns as wide as their longest entry.
     static func show(_ report: Report, asJSON: Bool) {
         if report.isEmpty { return }
-        if asJSON {
-            write(text(report.json))
-        } else if let text = report.text {
-            write(text)
-        } else {
-            for table in report.tables { write(columns(table, width: Terminal.width, verdict: report.verdict)) }
-        }
+        write(asJSON ? text(report.json) : text(report, width: Terminal.width))
         report.notes.forEach(note)
         if let hint = report.hint, Terminal.showsErrors { note(hint) }
+    }
+
+    /// What people get of a report on standard output: complete lines.
+    ///
+    /// - Parameter width: the longest line of a table, in characters; `nil` for no limit.
+    static func text(_ report: Report, width: Int?) -> String {
+        guard let text = report.text else {
+            return report.tables.map { columns($0, width: width, verdict: report.verdict) }.joined()
+        }
+        return text.utf8.last == UInt8(ascii: "\n") ? text : text + "\n"
     }
 
     /// One JSON value and a line feed.

@@ -5,7 +5,8 @@ struct Report {
     private(set) var json: JSONValue
     /// Each is a heading or none, and rows.
     private(set) var tables: [[[String]]]
-    /// A text of this program that is shown unchanged in place of tables, because it may be input for another program.
+    /// A text of this program that is shown unchanged in place of tables, because it may be input for another program. A line feed ends
+    /// it.
     var text: String?
     /// Sentences for standard error, such as the next step.
     var notes: [String] = []
@@ -48,6 +49,7 @@ struct Report {
     /// - Parameter none: the sentence for standard error if there are no rows: a heading alone looks like a lost answer.
     init<Row>(_ rows: [Row], _ fields: [Field<Row>], none: String = "There is nothing to list.") {
         self.init(.array(rows.map { Self($0, fields).json }), tables: [Self.table(rows, fields)])
+        if rows.isEmpty { notes = [none] }
     }
 
     /// One row without names for people, with values for programs.

@@ -37,6 +37,13 @@ package struct UserEvent: Sendable {
         (at, self.kind, self.id, self.what) = (time, kind, id, what)
     }
 
+    /// A step of an object that a history shows in several lines.
+    ///
+    /// - Parameter step: its number. Steps of the same millisecond are in this order.
+    init(at time: Date, _ kind: Kind, of object: some CustomStringConvertible, step: Int, _ what: String) {
+        self.init(at: time, kind, id: "\(kind.rawValue)-\(object)-\(step)", what)
+    }
+
     var place: HistoryPlace { HistoryPlace(at: at, id: id) }
 }
 
@@ -61,31 +68,31 @@ extension UserEvent {
 
     static func events(of certificate: DeviceCertificate) -> [UserEvent] {
         var issued = UserEvent(
-            at: certificate.issuedAt, .certificate, id: "certificate-\(certificate.serial)-issued",
+            at: certificate.issuedAt, .certificate, of: certificate.serial, step: 1,
             certificate.replaces == nil ? "certificate issued" : "certificate renewed")
         issued.deviceID = certificate.deviceID
         guard let revoked = certificate.revoked else { return [issued] }
         var end = UserEvent(
-            at: revoked.at, .certificate, id: "certificate-\(certificate.serial)-revoked", "certificate revoked")
+            at: revoked.at, .certificate, of: certificate.serial, step: 2, "certificate revoked")
         (end.deviceID, end.reason) = (certificate.deviceID, revoked.reason)
         return [issued, end]
     }
 
     static func events(of verification: UserTraceRepository.Verification) -> [UserEvent] {
         var asked = UserEvent(
-            at: verification.createdAt, .phone, id: "phone-\(verification.id)-asked", "verification started")
+            at: verification.createdAt, .phone, of: verification.id, step: 1, "verification started")
         asked.deviceID = verification.deviceID
         guard let time = verification.verifiedAt else { return [asked] }
-        var proven = UserEvent(at: time, .phone, id: "phone-\(verification.id)-proven", "code accepted")
+        var proven = UserEvent(at: time, .phone, of: verification.id, step: 2, "code accepted")
         proven.deviceID = verification.deviceID
         return [asked, proven]
     }
 
     static func events(of card: IdentityCardRepository.Entry) -> [UserEvent] {
-        let shown = UserEvent(at: card.submittedAt, .card, id: "card-\(card.id)-shown", "card \(card.id) submitted")
+        let shown = UserEvent(at: card.submittedAt, .card, of: card.id, step: 1, "card \(card.id) submitted")
         guard let time = card.decidedAt else { return [shown] }
         var decided = UserEvent(
-            at: time, .card, id: "card-\(card.id)-decided", "card \(card.id) \(card.status.rawValue)")
+            at: time, .card, of: card.id, step: 2, "card \(card.id) \(card.status.rawValue)")
         decided.actor = card.decidedBy
         return [shown, decided]
     }
@@ -93,10 +100,10 @@ extension UserEvent {
     static func events(of ban: Ban) -> [UserEvent] {
         let end = ban.endsAt.map { "until \($0.rfc3339)" } ?? "without an end"
         var begun = UserEvent(
-            at: ban.createdAt, .ban, id: "ban-\(ban.id)-begun", "ban \(ban.id) of \(ban.scope.rawValue) \(end)")
+            at: ban.createdAt, .ban, of: ban.id, step: 1, "ban \(ban.id) of \(ban.scope.rawValue) \(end)")
         (begun.reason, begun.actor) = (ban.reason.rawValue, ban.actor)
         guard let lifted = ban.lifted else { return [begun] }
-        var over = UserEvent(at: lifted.at, .ban, id: "ban-\(ban.id)-lifted", "ban \(ban.id) lifted")
+        var over = UserEvent(at: lifted.at, .ban, of: ban.id, step: 2, "ban \(ban.id) lifted")
         over.actor = lifted.actor
         return [begun, over]
     }

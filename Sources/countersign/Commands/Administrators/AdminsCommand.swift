@@ -77,7 +77,7 @@ struct AdminsCommand: AsyncParsableCommand {
         func report(_ admin: Admin) async throws -> Report {
             let revoked = try await admin.administration.removeAdministrator(name, reason: why.parsed())
             return Report(
-                "\(name) is removed; \(revoked) certificates are revoked.",
+                "\(name) is removed; \(revoked.counting("certificate")) \(revoked == 1 ? "is" : "are") revoked.",
                 json: [.json("removed", name), .json("certificates_revoked", revoked)])
         }
     }
@@ -94,6 +94,8 @@ struct AdminsCommand: AsyncParsableCommand {
             guard certificate.out != nil else {
                 throw CommandFailure("--out is missing: give the path of the new file.", exitCode: .usage)
             }
+            // Options first: a mistyped one is reported whatever the store has.
+            _ = try certificate.end(now: admin.environment.now())
             try await admin.administration.requireAdministrator(name)
             let (revoked, file) = try await certificate.issuing(name, admin) { certificate in
                 guard let certificate else { return 0 }
@@ -121,6 +123,11 @@ struct AdminCertificateOptions: ParsableArguments {
         }
     }
 
+    /// The moment of `--until`; `nil` for the default.
+    func end(now: Date) throws(CommandFailure) -> Date? {
+        try until.map { text throws(CommandFailure) in try futureMoment(text, "--until", now: now) }
+    }
+
     /// Makes a certificate, if `--out` asks for one, and runs the operation that stores it. The file gets its name only
     /// after that.
     func issuing<Value>(
@@ -128,7 +135,7 @@ struct AdminCertificateOptions: ParsableArguments {
     ) async throws -> (Value, AdminCertificateFile?) {
         guard let out else { return (try await operation(nil), nil) }
         let now = admin.environment.now()
-        let end = try until.map { text throws(CommandFailure) in try futureMoment(text, "--until", now: now) }
+        let end = try end(now: now)
         let isFirst = try await !admin.administration.hasAdministratorCertificates()
         let authority = try AdministratorAuthority(
             directory: admin.keysDirectory, now: now, randomBytes: admin.environment.randomBytes

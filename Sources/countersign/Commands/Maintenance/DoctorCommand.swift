@@ -9,8 +9,7 @@ struct DoctorCommand: ReportingCommand {
         abstract: "Look for problems of an installation; exit code 1 if there is one.",
         discussion: """
             It checks settings, policies, keys, certificates, store and nodes as a start of the service would, and \
-            what expires soon. Give it the options of serve. It changes nothing, and prints nothing for a sound \
-            installation.
+            what expires soon. Give it the options of serve. It changes nothing.
             """,
         example: "doctor --realm auth.example --backups 7d")
     @OptionGroup var shared: SharedOptions
@@ -29,7 +28,12 @@ struct DoctorCommand: ReportingCommand {
         let found = await examination()
         let findings = Report(
             found, [.json("check") { $0.check.rawValue }, .json("what") { $0.what }, .json("mend") { $0.mend }])
-        let summary = found.count > 1 ? ["\(found.count) problems, causes before their consequences:"] : []
+        let summary =
+            switch found.count {
+            case 0: ["Everything was examined and found in order."]
+            case 1: [String]()
+            default: ["\(found.count) problems, causes before their consequences:"]
+            }
         var report = Report(
             summary + found.map(\.line), json: [.json("sound", found.isEmpty), .json("findings", findings)])
         if !found.isEmpty { report.failure = ExitCode(CommandFailure.Status.refused.rawValue) }

@@ -21,13 +21,9 @@ struct SampleWalletCommand: AsyncParsableCommand {
 
         func report(on installation: Installation) async throws -> Report {
             let files = try SampleIssuer.create(in: installation.settings.keys, now: Date())
-            var report = Report("", json: [.json("files", files)])
-            let width = files.map(\.count).max() ?? 0
-            report.text = zip(files, SampleIssuer.meanings).map { file, meaning in
-                "\(file.padding(toLength: width, withPad: " ", startingAt: 0))  \(meaning)"
-            }.joined(separator: "\n")
-            report.notes = ["Set enabled: true in wallet.yaml, then start the service again."]
-            return report
+            return Report(
+                zip(files, SampleIssuer.meanings).map { "\($0): \($1)" }, json: [.json("files", files)]
+            ).noting("Set enabled: true in wallet.yaml, then start the service again.")
         }
     }
 

@@ -33,6 +33,9 @@ struct UserHistoryTests {
             let whole = try await fixture.admin.readHistory(of: address, limit: 1000)
             #expect(Set(whole.events.map(\.kind)) == Set(UserEvent.Kind.allCases))
             #expect(whole.events.map(\.at) == whole.events.map(\.at).sorted(by: >))
+            // A card is decided in the millisecond in which it is shown, and is submitted first.
+            let steps = whole.events.filter { $0.kind == .card }.map(\.what)
+            #expect(steps.count == 2 && steps[0].hasSuffix("verified") && steps[1].hasSuffix("submitted"), "\(steps)")
             let refused = try #require(whole.events.first { $0.kind == .signIn })
             #expect(refused.code == "user_banned" && refused.reason == "spam" && refused.deviceID != nil)
             #expect(whole.permissions.isEmpty && whole.onlyCounted == (0, 0))
