@@ -85,7 +85,7 @@ struct ReplayReceivers: Sendable {
             let present = attestedApps[app.id] ?? []
             return try records.apps(of: app.id).filter { !present.contains($0) }.map { entry in
                 _ = try records.remove(entry, of: app.id)
-                return Removal(provider: app.providerID, what: "attested app \(entry.text)")
+                return Removal(provider: app.providerID, what: "attested app \(entry.shown)")
             }
         }
     }

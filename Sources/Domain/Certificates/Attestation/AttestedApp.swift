@@ -39,7 +39,20 @@ package extension AttestedApp {
         }
     }
 
-    /// The app in one text, by which it is stored and listed.
+    /// The app as operators type and read it: the digest is hexadecimal, as in `--certificate` and in keytool's output.
+    var shown: String {
+        switch self {
+        case .apple: text
+        case .android(let package, let certificate):
+            "android:\(package):"
+                + certificate.bytes.map { byte in
+                    let digits = String(byte, radix: 16)
+                    return digits.utf8.count == 1 ? "0" + digits : digits
+                }.joined()
+        }
+    }
+
+    /// The app in one text, by which it is stored.
     var text: String {
         switch self {
         case .apple(let name): "apple:\(name)"

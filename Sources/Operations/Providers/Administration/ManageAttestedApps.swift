@@ -16,8 +16,8 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`; `conflict` if it is registered already.
     func addAttestedApp(_ added: AttestedApp, to app: ApplicationID) async throws {
-        try await changeAttestedApps(of: app, "attestations of \(added.text) accepted") { records, application in
-            guard try records.add(added, for: application) else { throw Refusal.attestedAppRegistered(added.text) }
+        try await changeAttestedApps(of: app, "attestations of \(added.shown) accepted") { records, application in
+            guard try records.add(added, for: application) else { throw Refusal.attestedAppRegistered(added.shown) }
         }
     }
 
@@ -25,8 +25,8 @@ package extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     func removeAttestedApp(_ removed: AttestedApp, of app: ApplicationID) async throws {
-        try await changeAttestedApps(of: app, "attestations of \(removed.text) refused") { records, application in
-            guard try records.remove(removed, of: application) else { throw Refusal.unknownAttestedApp(removed.text) }
+        try await changeAttestedApps(of: app, "attestations of \(removed.shown) refused") { records, application in
+            guard try records.remove(removed, of: application) else { throw Refusal.unknownAttestedApp(removed.shown) }
         }
     }
 
@@ -35,7 +35,7 @@ package extension Administration {
     /// - Throws: as `removeAttestedApp(_:of:)`.
     func previewRemoval(of removed: AttestedApp, of app: ApplicationID) async throws {
         guard try await listAttestedApps(of: app).contains(removed) else {
-            throw Refusal.unknownAttestedApp(removed.text)
+            throw Refusal.unknownAttestedApp(removed.shown)
         }
     }
 

@@ -20,7 +20,7 @@ struct AttestCommand: AsyncParsableCommand {
         func report(_ admin: Admin) async throws -> Report {
             Report(
                 try await admin.administration.listAttestedApps(of: admin.resolve(app)),
-                [Field("app", column: "APP") { $0.text }])
+                [Field("app", column: "APP") { $0.shown }])
         }
     }
 
@@ -36,7 +36,7 @@ struct AttestCommand: AsyncParsableCommand {
         func report(_ admin: Admin) async throws -> Report {
             let added = try attested.parsed()
             try await admin.administration.addAttestedApp(added, to: admin.resolve(app))
-            return Report("\(added.text) is added.", json: [.json("added", added.text)])
+            return Report("\(added.shown) is added.", json: [.json("added", added.shown)])
         }
     }
 
@@ -56,8 +56,8 @@ struct AttestCommand: AsyncParsableCommand {
             try await dryRun
                 ? admin.previewRemoval(of: removed, of: app) : admin.removeAttestedApp(removed, of: app)
             return Report(
-                "\(removed.text) \(dryRun ? "would be" : "is") removed.",
-                json: [.json("removed", dryRun ? nil : removed.text), .json("dry_run", dryRun)]
+                "\(removed.shown) \(dryRun ? "would be" : "is") removed.",
+                json: [.json("removed", dryRun ? nil : removed.shown), .json("dry_run", dryRun)]
             ).noting(previewNote(dryRun))
         }
     }
