@@ -157,6 +157,13 @@ struct CallCostTests {
                 Self.isRefused(try await bench.open(call, body: "{}"), route)
                 let other = try await bench.open(call, body: "{}", from: "192.0.2.2")
                 #expect(other.status == first.status, "\(route)")
+                // Two of a /56 and eight of a /48, because each address may make one call.
+                var statuses: [Int] = []
+                for network in ["00", "01", "02", "100", "200", "300", "400", "500", "600", "700"] {
+                    statuses.append(try await bench.open(call, body: "{}", from: "2001:db8:1:\(network)::1").status)
+                }
+                #expect(
+                    statuses.map { $0 == 429 } == [false, false, true] + .init(repeating: false, count: 6) + [true])
             }
         }
     }

@@ -64,4 +64,38 @@ struct CallRatesTests {
         for number in 0..<16 { try count(rates, by: .address("late \(number)"), after: 100) }
         #expect(throws: Refusal(.rateLimited, "")) { try count(rates, by: busy, after: 100) }
     }
+
+    @Test("is counted for the networks around an address too, twice and eight times as often")
+    func networks() throws {
+        let rates = CallRates()
+        func calls(_ addresses: some Sequence<String>) -> Int {
+            addresses.count { address in (try? count(rates, by: .address(address))) != nil }
+        }
+        func network(_ sixth: Int, _ seventh: Int, _ eighth: Int) -> String {
+            "32.1.13.184.0.\(sixth).\(seventh).\(eighth)/64"
+        }
+        #expect(calls((0..<20).map { _ in network(1, 0, 0) }) == 3)
+        #expect(calls((0..<20).map { network(1, 0, $0) }) == 3, "the rest of the /56")
+        #expect(calls((0..<200).map { network(1, 1 + $0, 0) }) == 18, "the rest of the /48")
+        #expect(calls((0..<200).map { network(2, $0, 0) }) == 24, "another /48")
+        #expect(calls((0..<20).map { "192.0.2.\($0)" }) == 20)
+    }
+
+    @Test("is forgotten of no user, certificate or provider because of many addresses")
+    func separate() throws {
+        let (rates, id) = (CallRates(capacity: 8), UUID())
+        let callers: [CountedCaller] = [.user(UserID(id)), .provider(ProviderID(id)), .certificate(.of("a"))]
+        for caller in callers { for _ in 0..<3 { try count(rates, by: caller) } }
+        for number in 0..<2000 { try count(rates, by: .address("\(number)")) }
+        for caller in callers {
+            #expect(throws: Refusal(.rateLimited, ""), "\(caller)") { try count(rates, by: caller) }
+        }
+    }
+
+    @Test("is not stored of the addresses of a network beyond its limit")
+    func beyond() throws {
+        let rates = CallRates()
+        for number in 0..<1000 { try? count(rates, by: .address("32.1.13.184.0.1.\(number % 256).\(number)/64")) }
+        #expect(rates.count <= 24 * 2 + 1)
+    }
 }

@@ -105,10 +105,11 @@ package extension Presentation {
 
     /// Requires that an answer may be tried.
     ///
+    /// - Parameter isCounted: whether ``attempts`` includes this answer.
     /// - Throws: `Refusal` `conflict` after an answer or too late; `rate_limited` after too many.
-    func requireAnswerable(at moment: Date) throws(Refusal) {
+    func requireAnswerable(at moment: Date, isCounted: Bool) throws(Refusal) {
         try require(.open, at: moment)
-        guard attempts <= Self.maximumAttempts else {
+        guard isCounted ? attempts <= Self.maximumAttempts : attempts < Self.maximumAttempts else {
             throw Refusal.tooMany(
                 "answers to this request", retryAfter: max(1, Int(saturating: expiresAt.timeIntervalSince(moment))))
         }

@@ -60,7 +60,7 @@ package extension Service {
                 throw Refusal.unknownPresentation
             }
             guard entry.presentation.channel == .digitalCredentials else { throw Refusal.otherChannel }
-            try entry.presentation.requireAnswerable(at: transaction.now)
+            try entry.presentation.requireAnswerable(at: transaction.now, isCounted: true)
             guard let keys = try PresentationKeys.open(entry, keys: personal, in: transaction) else {
                 throw Refusal.presentationExpired
             }

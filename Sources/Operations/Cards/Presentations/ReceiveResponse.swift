@@ -72,23 +72,42 @@ package extension Service {
         return presentation.returnLink(received.code)
     }
 
+    /// Counts an answer to a known request. An answer that changes nothing takes no turn of the writers: anybody can send
+    /// answers to unknown or ended requests.
     private func countResponse(_ request: Digest256, _ digest: Digest256) async throws -> Arrival {
-        try await write { [personal = keys.personal] transaction, _ in
-            let records = PresentationRepository(transaction)
-            if let entry = try records.find(request: request),
-                entry.presentation.state(at: transaction.now) == .received,
-                let received = try ReceivedAnswer.open(entry, keys: personal, in: transaction),
-                received.digest == digest
-            {
-                return .known(entry.presentation.returnLink(received.code))
+        let known = try await read { [personal = keys.personal] transaction in
+            try Self.known(digest, to: request, keys: personal, in: transaction)
+        }
+        if let known { return .known(known) }
+        return try await write { [personal = keys.personal] transaction, _ in
+            if let link = try Self.known(digest, to: request, keys: personal, in: transaction) { return .known(link) }
+            guard let entry = try PresentationRepository(transaction).countAttempt(request: request) else {
+                throw Refusal.unknownWalletRequest
             }
-            guard let entry = try records.countAttempt(request: request) else { throw Refusal.unknownWalletRequest }
-            try entry.presentation.requireAnswerable(at: transaction.now)
+            try entry.presentation.requireAnswerable(at: transaction.now, isCounted: true)
             guard let keys = try PresentationKeys.open(entry, keys: personal, in: transaction) else {
                 throw Refusal.unknownWalletRequest
             }
             return .counted((entry.presentation, keys))
         }
+    }
+
+    /// Where the wallet sends its user, if this answer has arrived before; `nil` if the request waits for an answer.
+    ///
+    /// - Throws: `Refusal` `not_found`; `conflict` after another answer or too late; `rate_limited` after too many.
+    private static func known(
+        _ digest: Digest256, to request: Digest256, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> String? {
+        guard let entry = try PresentationRepository(transaction).find(request: request) else {
+            throw Refusal.unknownWalletRequest
+        }
+        if entry.presentation.state(at: transaction.now) == .received,
+            let received = try ReceivedAnswer.open(entry, keys: keys, in: transaction), received.digest == digest
+        {
+            return entry.presentation.returnLink(received.code)
+        }
+        try entry.presentation.requireAnswerable(at: transaction.now, isCounted: false)
+        return nil
     }
 
     private func keepResponse(_ received: ReceivedAnswer, of presentation: Presentation) async throws -> Bool {

@@ -195,6 +195,27 @@ struct RedirectTests {
         }
     }
 
+    @Test("takes no turn of the writers for an answer that changes nothing")
+    func turns() async throws {
+        try await PresentationBench.run { bench in
+            let alice = try await bench.cards.phones.person("alice")
+            let counter = StatementCounter(bench.fixture.store)
+            let context = bench.fixture.context(store: counter)
+            let (begun, other) = (try await bench.begin(.over18, alice), try await bench.begin(.over18, alice))
+            let answer = try begun.answer(bench.mint(.over18))
+            let code = try await bench.post(answer, to: begun, on: context)
+            for _ in 1...Presentation.maximumAttempts {
+                await #expect(throws: Refusal.self) { _ = try await bench.post("x", to: other, on: context) }
+            }
+            #expect(counter.take().statements > 0)
+            await #expect(throws: Refusal.unknownWalletRequest) { try await context.receiveResponse("x", to: "x") }
+            await #expect(throws: Refusal.self) { try await bench.post("x", to: begun, on: context) }
+            #expect(await Self.refusal { _ = try await bench.post("x", to: other, on: context) }?.code == .rateLimited)
+            #expect(try await bench.post(answer, to: begun, on: context) == code)
+            #expect(counter.take().statements == 0)
+        }
+    }
+
     @Test("is refused if its answer has the state of another request")
     func states() async throws {
         try await PresentationBench.run { bench in
