@@ -87,10 +87,7 @@ package extension Listeners {
         self.open = open
         self.urls = urls
         self.logger = logger
-        let isLimited = service.rateLimiting == .on
-        let budget = ResponseAccounts.Budget.Limits(
-            connection: limits.maximumUnsent, certificate: isLimited ? limits.unsentPerCertificate : .max,
-            user: isLimited ? limits.unsentPerUser : .max, total: limits.unsentTotal)
+        let budget = ResponseAccounts.Budget.Limits(of: limits, isLimited: service.rateLimiting == .on)
         (accounts, operatorsAccounts) = (ResponseAccounts(budget), ResponseAccounts(budget))
     }
 

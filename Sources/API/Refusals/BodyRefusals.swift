@@ -122,6 +122,17 @@ extension Refusal {
             retryAfter: retryAfter)
     }
 
+    static func responsesUnread(ofProvider retryAfter: Int) -> Refusal {
+        Refusal(
+            .rateLimited, "Large responses to this provider are under way. Read them first.", retryAfter: retryAfter)
+    }
+
+    static func responsesUnread(ofNetwork retryAfter: Int) -> Refusal {
+        Refusal(
+            .rateLimited, "Large messages or responses of this address are under way. Finish them first.",
+            retryAfter: retryAfter)
+    }
+
     static func tooManyResponses(retryAfter: Int) -> Refusal {
         Refusal(
             .unavailable, "Too many large messages and responses are under way. Try again in \(retryAfter) s.",

@@ -67,6 +67,7 @@ struct PublicContext: ListenerContext {
         (channel, carriedBy) = (source.channel, ResponseCarrier.current)
         addressKey = IPAddress.limitKey(
             IPAddress(CurrentConnection.current.peerAddress ?? source.channel.remoteAddress))
+        carriedBy?.identify(nil, at: addressKey)
     }
 
     var peer: CountedCaller? { .address(addressKey) }
@@ -93,9 +94,9 @@ struct ClientContext: ListenerContext {
         coreContext = .init(source: source.withOwnID)
         (channel, carriedBy) = (source.channel, ResponseCarrier.current)
         current = CurrentConnection.current.value
-        carriedBy?.identify(current?.thumbprint)
         addressKey = IPAddress.limitKey(
             IPAddress(CurrentConnection.current.peerAddress ?? source.channel.remoteAddress))
+        carriedBy?.identify(current?.thumbprint, at: addressKey)
     }
 
     var peer: CountedCaller? { current.map { .certificate($0.thumbprint) } }

@@ -57,7 +57,8 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
             let bounded = try await bounded(request, route, context)
             guard isPath else { throw HTTPError(.notFound) }
             response = try await next(bounded, context)
-            try await context.carriedBy?.settle(at: request.method == .head ? 0 : response.body.contentLength)
+            let length = request.method == .head ? 0 : response.body.contentLength
+            try await context.carriedBy?.settle(at: length, isCommitted: request.method != .get)
         } catch let error as HTTPError where error.status == .notFound && route == nil {
             (response, problem) = unrouted(request, context)
         } catch {

@@ -9,7 +9,7 @@ extension Service {
     /// - Parameter scope: what an access token must permit; `nil` if any token of the provider is enough.
     func caller(of request: Request, for scope: ProviderScope?, at cost: CallCost) async throws -> ProvenProvider {
         let caller = try await authenticateProvider(request.bearer, for: scope, in: request.named, at: cost)
-        ResponseCarrier.current?.note(RequestParties(provider: caller.id))
+        ResponseCarrier.current?.act(for: caller.id)
         return caller
     }
 
@@ -24,7 +24,7 @@ extension Service {
     ) async throws -> FreshProof {
         let caller = try await freshProof(
             request.bearer, beside: try request.countersignProof, of: scope, for: request.proven(body), at: cost)
-        ResponseCarrier.current?.note(RequestParties(provider: caller.id))
+        ResponseCarrier.current?.act(for: caller.id)
         return caller
     }
 }

@@ -17,11 +17,14 @@ package final class ResponseAccounts: Sendable {
         }
     }
 
-    /// Smaller responses need no claim: the limits of connections bound their number.
+    /// Smaller responses need no claim, so they cost no lock that connections share. The limits of connections and
+    /// streams bound their number.
     let unclaimed: Int
+    /// The largest response, in bytes, that is never refused after its change was stored.
+    static let largestCommitted = 32_768
     private let state: Mutex<State>
 
-    init(_ limits: Budget.Limits, unclaimed: Int = 32_768) {
+    init(_ limits: Budget.Limits, unclaimed: Int = 4096) {
         self.unclaimed = unclaimed
         state = Mutex(State(budget: Budget(limits: limits)))
     }
@@ -33,9 +36,9 @@ package final class ResponseAccounts: Sendable {
     var waiting: Int { state.withLock { $0.budget.waiting } }
 
     /// Claims bytes. ``ResponseClaim/granted()`` waits until they are granted.
-    func claim(_ bytes: Int, for owner: Budget.Owner) -> ResponseClaim {
+    func claim(_ bytes: Int, for owner: Budget.Owner, at stage: Budget.Stage = .planned) -> ResponseClaim {
         state.withLock { state in
-            let (id, verdict) = state.budget.claim(bytes, for: owner)
+            let (id, verdict) = state.budget.claim(bytes, for: owner, at: stage)
             guard verdict == .waits else { return ResponseClaim(accounts: self, id: id, verdict: verdict, turn: nil) }
             let (turn, sender) = AsyncStream.makeStream(of: Budget.Verdict.self)
             state.waiting[id] = sender
@@ -98,6 +101,8 @@ extension ResponseBudget.Level {
         switch self {
         case .certificate: .responsesUnread(ofCertificate: Self.pause)
         case .user: .responsesUnread(ofUser: Self.pause)
+        case .provider: .responsesUnread(ofProvider: Self.pause)
+        case .network: .responsesUnread(ofNetwork: Self.pause)
         case .total: .tooManyResponses(retryAfter: Self.pause)
         }
     }

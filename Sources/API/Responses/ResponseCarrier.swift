@@ -18,7 +18,11 @@ final class ResponseCarrier: Sendable {
         var isLeft = false
         var isClosed = false
         var certificate: Digest256?
+        /// The peer's address as the key for limits.
+        var address: String?
         var user: UserID?
+        /// The provider that proved itself.
+        var provider: ProviderID?
         /// Whom the request concerns, for its log line.
         var parties = RequestParties()
         var claim: ResponseClaim?
@@ -38,8 +42,10 @@ final class ResponseCarrier: Sendable {
         (self.accounts, connection) = (accounts, ObjectIdentifier(channel))
     }
 
-    /// Sets the request's certificate, against whose limit the response is counted.
-    func identify(_ certificate: Digest256?) { state.withLock { $0.certificate = certificate } }
+    /// Sets the peer, against whose limits the response is counted.
+    func identify(_ certificate: Digest256?, at address: String) {
+        state.withLock { ($0.certificate, $0.address) = (certificate, address) }
+    }
 
     /// Sets the request's user, against whose limit the response is counted.
     func act(for user: UserID) { state.withLock { $0.user = user } }
@@ -48,6 +54,11 @@ final class ResponseCarrier: Sendable {
     func act(for session: Session) {
         act(for: session.userID)
         note(RequestParties(session))
+    }
+
+    /// Sets the provider that proved itself, against whose limit the response is counted instead of its address's.
+    func act(for provider: ProviderID) {
+        state.withLock { ($0.provider, $0.parties) = (provider, RequestParties(provider: provider)) }
     }
 
     /// Sets whom the request concerns, for its log line.
@@ -63,10 +74,15 @@ final class ResponseCarrier: Sendable {
     /// Claims the bytes of a large response before it is made. Waits while the connection has other large ones.
     ///
     /// - Throws: `Refusal` `rate_limited` or `unavailable`; ``ClientGone``.
-    func reserve(upTo bytes: Int) async throws {
-        let (certificate, user) = state.withLock { ($0.certificate, $0.user) }
-        let claim = accounts.claim(
-            bytes, for: .init(connection: connection, certificate: certificate, user: user))
+    func reserve(upTo bytes: Int) async throws { try await claim(bytes, at: .planned) }
+
+    private func claim(_ bytes: Int, at stage: ResponseAccounts.Budget.Stage) async throws {
+        let owner = state.withLock { state in
+            ResponseAccounts.Budget.Owner(
+                connection: connection, certificate: state.certificate, user: state.user, provider: state.provider,
+                address: state.address)
+        }
+        let claim = accounts.claim(bytes, for: owner, at: stage)
         let (former, isKept) = state.withLock { state in
             let former = state.claim
             state.claim = state.isClosed ? nil : claim
@@ -85,15 +101,20 @@ final class ResponseCarrier: Sendable {
         }
     }
 
-    /// Sets the size of the completed response; `nil` if it is not known. A large response without a claim is claimed
-    /// now.
+    /// Sets the size of the completed response; `nil` if it is not known. A response without a claim is claimed now,
+    /// unless it is small or shared. It is in memory already, so it is counted at once.
     ///
+    /// - Parameter isCommitted: whether the response reports a change that is stored already. Up to
+    ///   ``ResponseAccounts/largestCommitted`` it is not refused.
     /// - Throws: as ``reserve(upTo:)``.
-    func settle(at bytes: Int?) async throws {
+    func settle(at bytes: Int?, isCommitted: Bool = false) async throws {
         let (claim, isShared) = state.withLock { ($0.claim, $0.isShared) }
         guard let bytes else { return }
         if isShared || bytes <= accounts.unclaimed { return drop() }
-        guard let claim else { return try await reserve(upTo: bytes) }
+        guard let claim else {
+            let isKept = isCommitted && bytes <= ResponseAccounts.largestCommitted
+            return try await self.claim(bytes, at: isKept ? .committed : .made)
+        }
         claim.settle(at: bytes)
     }
 
@@ -110,7 +131,7 @@ final class ResponseCarrier: Sendable {
     func finish() {
         state.withLock { state in
             state.made.append(state.claim)
-            (state.claim, state.isShared, state.user) = (nil, false, nil)
+            (state.claim, state.isShared, state.user, state.provider) = (nil, false, nil, nil)
             state.parties = RequestParties()
         }
     }

@@ -46,7 +46,7 @@ struct TokenRoutes: Sendable {
         try Self.requireOneProof(request, form)
         let answer = try await service.issueProviderAccessToken(
             form.assertion, scope: form["scope"], at: context.cost)
-        context.carriedBy?.note(RequestParties(provider: answer.provider))
+        context.carriedBy?.act(for: answer.provider)
         return .json([
             "access_token": .string(answer.token.reveal()), "token_type": .string("Bearer"),
             "expires_in": .integer(Int64(answer.lifetime)), "scope": .string(ProviderScope.text(answer.scopes)),
@@ -195,7 +195,7 @@ struct TokenRoutes: Sendable {
         let form = try await request.form(upTo: maximum)
         try Self.requireOneProof(request, form)
         let caller = try await service.authenticateProvider(form.assertion, at: cost)
-        ResponseCarrier.current?.note(RequestParties(provider: caller.id))
+        ResponseCarrier.current?.act(for: caller.id)
         return (caller, form)
     }
 

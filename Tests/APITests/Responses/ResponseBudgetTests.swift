@@ -12,7 +12,7 @@ struct ResponseBudgetTests {
     private static let devices = (0..<3).map { Digest256.of("device \($0)") }
     private static let users = (0..<3).map { _ in UserID(UUID()) }
 
-    private func budget() -> Budget { Budget(limits: .init(connection: 10, certificate: 30, user: 50, total: 70)) }
+    private func budget() -> Budget { Budget(limits: .limits(connection: 10, certificate: 30, user: 50, total: 70)) }
 
     private func owner(_ connection: Int, device: Int? = nil, user: Int? = nil) -> Budget.Owner {
         Budget.Owner(
@@ -72,6 +72,27 @@ struct ResponseBudgetTests {
             budget.end(first.id) == [
                 .init(id: others[0].id, verdict: .refused(.certificate)), .init(id: others[1].id, verdict: .granted),
             ])
+    }
+
+    @Test("leaves most of the total to others, whatever one provider, one address and one network claim")
+    func shares() {
+        let policy = Policy().requests
+        let limits = Budget.Limits(of: policy, isLimited: true)
+        #expect(limits.provider <= policy.unsentTotal / 8 && limits.networks.perAddress <= policy.unsentTotal / 4)
+        #expect(limits.networks.per56 < limits.networks.per48 && limits.networks.per48 <= policy.unsentTotal / 2)
+        let page = 262_144
+        var budget = Budget(limits: limits)
+        let provider = ProviderID(UUID())
+        for connection in 0..<1024 {
+            _ = budget.claim(page, for: .init(connection: connection, provider: provider))
+        }
+        #expect(budget.total == limits.provider)
+        for connection in 1024..<2048 {
+            let address = "32.1.13.184.0.1.\(connection % 256).\(connection % 4)/64"
+            _ = budget.claim(page, for: .init(connection: connection, address: address))
+        }
+        #expect(budget.total == limits.provider + limits.networks.per48)
+        #expect(budget.claim(page, for: owner(2048, device: 0, user: 0)).verdict == .granted)
     }
 
     @Test("grants the largest one to who holds nothing, and ends each once")

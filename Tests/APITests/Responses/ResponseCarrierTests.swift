@@ -11,14 +11,26 @@ import Testing
 extension ResponseAccounts {
     /// One that refuses nobody, and lets everybody go on at once.
     static var roomy: ResponseAccounts {
-        ResponseAccounts(.init(connection: .max, certificate: .max, user: .max, total: .max))
+        ResponseAccounts(.limits(connection: .max))
     }
 
     /// One whose connections have one response at a time.
     ///
     /// - Parameter unclaimed: how many bytes are claimed by nobody.
     static func strict(unclaimed: Int) -> ResponseAccounts {
-        ResponseAccounts(.init(connection: 1, certificate: .max, user: .max, total: .max), unclaimed: unclaimed)
+        ResponseAccounts(.limits(connection: 1), unclaimed: unclaimed)
+    }
+}
+
+extension ResponseBudget.Limits {
+    /// Limits of which most are out of reach.
+    static func limits(
+        connection: Int = .max, certificate: Int = .max, user: Int = .max, provider: Int = .max,
+        networks: NetworkLimits = .none, total: Int = .max
+    ) -> Self {
+        Self(
+            connection: connection, certificate: certificate, user: user, provider: provider, networks: networks,
+            total: total)
     }
 }
 
@@ -68,7 +80,7 @@ struct ResponseCarrierTests {
 
     @Test("refuses who reads nothing, by certificate and by user with 429, and in all with 503")
     func refusals() async throws {
-        let accounts = ResponseAccounts(.init(connection: .max, certificate: .max, user: 10, total: 20))
+        let accounts = ResponseAccounts(.limits(user: 10, total: 20))
         let user = UserID(UUID())
         let carriers = (0..<4).map { _ in ResponseCarrier(accounts, on: NIOAsyncTestingChannel()) }
         for carrier in carriers.prefix(2) { carrier.act(for: user) }
@@ -78,6 +90,74 @@ struct ResponseCarrierTests {
         await #expect(throws: Refusal(.unavailable, "")) { try await carriers[3].reserve(upTo: 1) }
         for carrier in carriers { carrier.close() }
         #expect(accounts.claimed == 0)
+    }
+
+    @Test("refuses a provider by its own limit, an address by that of its networks, and nobody who changed something")
+    func owners() async throws {
+        let accounts = ResponseAccounts(
+            .limits(provider: 10, networks: NetworkLimits(perAddress: 10, per56: 20, per48: 30), total: 60),
+            unclaimed: 0)
+        let provider = ProviderID(UUID())
+        var carriers: [ResponseCarrier] = []
+        func carrier(of provider: ProviderID? = nil, at address: String = "192.0.2.1") -> ResponseCarrier {
+            let carrier = ResponseCarrier(accounts, on: NIOAsyncTestingChannel())
+            carrier.identify(nil, at: address)
+            if let provider { carrier.act(for: provider) }
+            carriers.append(carrier)
+            return carrier
+        }
+        try await carrier(of: provider).settle(at: 10)
+        await #expect(throws: Refusal(.rateLimited, "")) { try await carrier(of: provider).settle(at: 1) }
+        await #expect(throws: Refusal(.rateLimited, "")) { try await carrier(of: provider).reserve(upTo: 1) }
+        // A backend's address is counted for others only.
+        try await carrier().settle(at: 10)
+        await #expect(throws: Refusal(.rateLimited, "")) { try await carrier().settle(at: 1) }
+        for network in ["0.0", "0.1", "1.0"] {
+            try await carrier(at: "32.1.13.184.0.1.\(network)/64").settle(at: 10)
+        }
+        for network in ["0.2", "2.0"] {
+            await #expect(throws: Refusal(.rateLimited, ""), "\(network)") {
+                try await carrier(at: "32.1.13.184.0.1.\(network)/64").settle(at: 1)
+            }
+        }
+        #expect(accounts.claimed == 50)
+        try await carrier(of: provider).settle(at: 20, isCommitted: true)
+        #expect(accounts.claimed == 70)
+        await #expect(throws: Refusal(.rateLimited, "")) {
+            try await carrier(of: provider).settle(at: ResponseAccounts.largestCommitted + 1, isCommitted: true)
+        }
+        await #expect(throws: Refusal(.unavailable, "")) { try await carrier(at: "192.0.2.2").settle(at: 1) }
+        // The next request of a connection may be of another caller.
+        let next = carriers[0]
+        next.finish()
+        next.take()?.end()
+        await #expect(throws: Refusal(.rateLimited, "")) { try await next.settle(at: 1) }
+        for carrier in carriers { carrier.close() }
+        #expect(accounts.claimed == 0)
+    }
+
+    @Test("counts a response that is made already at once, whatever its connection has")
+    func made() async throws {
+        let accounts = ResponseAccounts(.limits(connection: 10, total: 40), unclaimed: 0)
+        let carriers = (0..<5).map { _ in ResponseCarrier(accounts, on: channel) }
+        for carrier in carriers.prefix(4) { try await carrier.settle(at: 10) }
+        #expect(accounts.claimed == 40 && accounts.waiting == 0)
+        await #expect(throws: Refusal(.unavailable, "")) { try await carriers[4].settle(at: 1) }
+        carriers[0].close()
+        try await carriers[4].reserve(upTo: 10)
+        for carrier in carriers { carrier.close() }
+        #expect(accounts.claimed == 0)
+    }
+
+    @Test("counts each provider that proves itself, in every place where one does")
+    func providers() throws {
+        for file in try SourceFile.all(below: "Sources/API") {
+            let proofs = ["authenticateProvider(", "freshProof(", "issueProviderAccessToken("]
+            let isProof = proofs.contains { file.text.contains("service.\($0)") || file.text.contains("await \($0)") }
+            guard isProof, file.name != "SharedSignalsRoutes.swift" else { continue }
+            #expect(file.text.contains(".act(for: "), "\(file.name)")
+            #expect(!file.text.contains("note(RequestParties(provider:"), "\(file.name)")
+        }
     }
 
     @Test("gives up its turn when the client is gone")

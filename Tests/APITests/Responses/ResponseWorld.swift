@@ -32,13 +32,21 @@ struct ResponseWorld {
     private let eventStream: String
     private let anchor: String
 
-    static func run(_ body: (ResponseWorld) async throws -> Void) async throws {
+    /// - Parameter hasEvent: whether the stream of events has one, so that a poll does not wait.
+    static func run(hasEvent: Bool = false, _ body: (ResponseWorld) async throws -> Void) async throws {
         let policy = RouterBench.policy { policy in
             policy.requests.exportsPerHour = 1000
             policy.streams.pollWait = 3600
             policy.webhooks.pollWait = 300
         }
-        try await RouterBench.run(policy) { try await body(try await ResponseWorld($0)) }
+        try await RouterBench.run(policy) { bench in
+            let world = try await ResponseWorld(bench)
+            if hasEvent {
+                let wanted = #"{"stream_id":"\#(world.eventStream)"}"#
+                #expect(try await bench.provider("POST /ssf/verification", body: wanted).status == 204)
+            }
+            try await body(world)
+        }
     }
 
     private init(_ bench: RouterBench) async throws {

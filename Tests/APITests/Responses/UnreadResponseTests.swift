@@ -15,19 +15,19 @@ struct UnreadResponseTests {
         Route("GET /streams/{id}/events"), Route("GET /streams"), Route("GET /streams/{id}"),
         Route("GET /authorizations"), Route("GET /me/export"),
         Route("GET /contact-discovery/entries", query: "week=0&bucket=0&bits=0"),
-        Route("GET /ssf/streams", on: .public),
+        Route("GET /ssf/streams", on: .public), Route("POST /ssf/poll/{stream_id}", on: .public),
     ]
 
     @Test("waits for its connection's turn before it is made, and gives the turn up with the connection")
     func turn() async throws {
-        try await ResponseWorld.run { world in
+        try await ResponseWorld.run(hasEvent: true) { world in
             for route in Self.routes {
                 for isHTTP2 in [false, true] {
                     // What is made already claims nothing here.
                     let accounts = ResponseAccounts.strict(unclaimed: .max)
                     let wire = try await world.open(route, world.way(route, accounts), isHTTP2: isHTTP2)
                     let other = accounts.claim(
-                        5, for: .init(connection: ObjectIdentifier(wire.channel), certificate: nil, user: nil))
+                        5, for: .init(connection: ObjectIdentifier(wire.channel)))
                     try await wire.send(try world.request(route))
                     try await until("\(route.template) does not wait") { accounts.waiting == 1 }
                     await wire.close()
@@ -44,7 +44,7 @@ struct UnreadResponseTests {
 
     @Test("is claimed while it is unread, and not after it was read, reset or lost with its connection")
     func ends() async throws {
-        try await ResponseWorld.run { world in
+        try await ResponseWorld.run(hasEvent: true) { world in
             // This one ends with a problem, which nobody claims.
             for route in Self.routes where !route.template.contains("contact-discovery") {
                 for isHTTP2 in [false, true] {
@@ -77,7 +77,7 @@ struct UnreadResponseTests {
 
     @Test("that is a problem instead claims nothing, and lets the next one go on")
     func refused() async throws {
-        try await ResponseWorld.run { world in
+        try await ResponseWorld.run(hasEvent: true) { world in
             let accounts = ResponseAccounts.strict(unclaimed: 0)
             let route = Route("GET /contact-discovery/entries", query: "week=0&bucket=0&bits=0")
             let way = world.way(route, accounts)

@@ -22,6 +22,15 @@ struct SharedResourceTests {
         }
     }
 
+    @Test("includes the memory for responses that are not read")
+    func responses() throws {
+        let capacity = try MarkdownDocument("Sources/countersign/countersign.docc/Capacity.md")
+        let rows = MarkdownDocument.rows(capacity.section("What providers share"))
+        let row = try #require(rows.first { MarkdownDocument.words($0[0]).contains("unsent_total") })
+        let total = Policy().requests.unsentTotal / 1_048_576
+        #expect(row[1].hasPrefix("\(total) MiB ") && row[2].hasPrefix("\(total / 8) MiB, an eighth"))
+    }
+
     @Test("includes the system's resolver, which is asked in one place, for an owner, after the change was counted")
     func lookUps() throws {
         let files = try ["Delivery", "Operations", "API", "countersign"].flatMap {

@@ -34,6 +34,29 @@ extension EventStreamTests {
         }
     }
 
+    @Test("reserve memory for events before they are signed, and nothing without an event")
+    func reserved() async throws {
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
+            let alice = try await bench.phones.person("alice")
+            let (stream, backend) = (try await stream(fixture), try await fixture.backend())
+            let service = fixture.context
+            _ = try await service.pollEvents(question(), of: stream.id, by: backend) { _ in
+                Issue.record("reserved without an event")
+            }
+            try await end(alice, in: fixture)
+            await #expect(throws: Refusal.tooManyPolls) {
+                _ = try await service.pollEvents(question(), of: stream.id, by: backend) { bytes in
+                    #expect(bytes == PolledEvents.usualSize)
+                    throw Refusal.tooManyPolls
+                }
+            }
+            let answer = try await service.pollEvents(question(), of: stream.id, by: backend) { _ in }
+            #expect(answer.tokens.allSatisfy { $0.token.utf8.count <= PolledEvents.usualSize })
+            #expect(answer.tokens.count == 1)
+        }
+    }
+
     @Test("answer the receiver that waits for an event when there is one")
     func waiting() async throws {
         try await ServiceFixture.run { fixture in

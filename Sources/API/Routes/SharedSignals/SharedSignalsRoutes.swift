@@ -170,8 +170,9 @@ struct SharedSignalsRoutes: Sendable {
         var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let question = try EventPoll(&members)
         let id = try Self.streamID(try context.parameters.require("stream_id"))
-        let answer = try await context.carrier.whileAwaited {
-            try await service.pollEvents(question, of: id, by: caller)
+        let carrier = try context.carrier
+        let answer = try await carrier.whileAwaited {
+            try await service.pollEvents(question, of: id, by: caller) { try await carrier.reserve(upTo: $0) }
         }
         return .json([
             "sets": .object(answer.tokens.map { JSONMember(name: $0.id, value: .string($0.token)) }),

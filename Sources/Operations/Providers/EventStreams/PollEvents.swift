@@ -36,6 +36,9 @@ package struct PolledEvents: Sendable {
     /// The acknowledged ids that name no event of the stream, or one that is no longer remembered.
     package var unknown: [String] = []
 
+    /// The bytes that are reserved for an event before it is signed.
+    static let usualSize = 2048
+
     /// Whether no event is available. A poll for no events returns when some are available (RFC 8936 §2.2).
     var isEmpty: Bool { tokens.isEmpty && !hasMore }
 }
@@ -55,10 +58,12 @@ extension Service {
     /// A receiver polls the events of its stream and acknowledges earlier ones (RFC 8936). This ends the acknowledged
     /// events, then reads the waiting ones. Without an event it waits, unless the receiver wants an immediate response.
     ///
+    /// - Parameter reserve: claims memory for a number of bytes, before events are signed.
     /// - Throws: `Refusal` `not_found`; `rate_limited` if too many polls of the provider wait already, or too many
     ///   returned events within a minute; `provider_token_invalid` if the caller's key was revoked meanwhile.
     package func pollEvents(
-        _ question: EventPoll, of id: EventStreamID, by caller: ProvenProvider
+        _ question: EventPoll, of id: EventStreamID, by caller: ProvenProvider,
+        reserving reserve: @Sendable (Int) async throws -> Void = { _ in }
     ) async throws -> PolledEvents {
         let policy = policy[\.webhooks]
         guard let place = node.polls.enter([id], of: caller.id, limit: policy.waitingPolls) else {
@@ -70,7 +75,7 @@ extension Service {
         let end = clock.now + .seconds(policy.pollWait)
         var isNoted = false
         while true {
-            var (found, stream) = try await waitingEvents(question, id, caller)
+            var (found, stream) = try await waitingEvents(question, id, caller, reserve)
             found.unknown = unknown
             if !isNoted { try await noteActivity(of: stream) }
             isNoted = true
@@ -104,7 +109,8 @@ extension Service {
     }
 
     private func waitingEvents(
-        _ question: EventPoll, _ id: EventStreamID, _ caller: ProvenProvider
+        _ question: EventPoll, _ id: EventStreamID, _ caller: ProvenProvider,
+        _ reserve: @Sendable (Int) async throws -> Void
     ) async throws -> (PolledEvents, EventStream) {
         let limit = min(question.maximum ?? .max, policy[\.webhooks].eventsPerPoll)
         let (waiting, stream) = try await read { transaction in
@@ -118,7 +124,10 @@ extension Service {
             let messages = try StreamQueueRepository(transaction, of: id).waiting(limit: limit + 1)
             return (try messages.compactMap { try unsignedEvent($0, of: stream, in: transaction) }, stream)
         }
-        if limit > 0, !waiting.isEmpty { try countSignatures(for: caller) }
+        if limit > 0, !waiting.isEmpty {
+            try await reserve(min(limit, waiting.count) * PolledEvents.usualSize)
+            try countSignatures(for: caller)
+        }
         let tokens = try waiting.prefix(limit).map { ($0.token.identifier, try $0.signed()) }
         return (PolledEvents(tokens: tokens, hasMore: waiting.count > limit), stream)
     }
