@@ -26,14 +26,15 @@ enum HTMLPage {
         return (fields, ByteBuffer(string: document(title: "Not accepted", body: body)))
     }
 
-    /// A page as HTML or JSON, whichever the client prefers.
-    static func response(html: () -> String, json: () -> JSONValue, to fields: HTTPFields) -> Response {
+    /// A page as HTML or JSON, whichever the client prefers. Its bytes are the same for every client.
+    ///
+    /// - Parameter page: the page's bytes, as HTML if the parameter is `true`.
+    static func response(to fields: HTTPFields, shared page: (_ isHTML: Bool) -> ByteBuffer) -> Response {
         let isHTML = wantsHTML(fields)
-        let body = isHTML ? ByteBuffer(string: html()) : json().buffer
         var response = Response(status: .ok, headers: fieldsOfText)
         response.headers[.contentType] = isHTML ? htmlType : "application/json"
         response.headers[.vary] = "Accept"
-        response.body = ResponseBody(byteBuffer: body)
+        response.body = ResponseBody(shared: page(isHTML))
         return response
     }
 

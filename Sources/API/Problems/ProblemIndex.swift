@@ -1,15 +1,14 @@
 import Domain
 import Encoding
 import HTTPTypes
-import Hummingbird
+import NIOCore
 
 /// The list of all codes with their reasons, each with a link to its place on a page.
 struct ProblemIndex {
     let face: ListenerFace
 
-    func response(to fields: HTTPFields) -> Response {
-        HTMLPage.response(
-            html: { HTMLPage.document(title: "Problems", body: html) }, json: { json }, to: fields)
+    func bytes(isHTML: Bool) -> ByteBuffer {
+        isHTML ? ByteBuffer(string: HTMLPage.document(title: "Problems", body: html)) : json.buffer
     }
 
     private var json: JSONValue {

@@ -1,16 +1,15 @@
 import Domain
 import Encoding
 import HTTPTypes
-import Hummingbird
+import NIOCore
 
 /// The page at a problem's `type`, for a person or a program.
 struct ProblemPage {
     let kind: ProblemKind
     let face: ListenerFace
 
-    func response(to fields: HTTPFields) -> Response {
-        HTMLPage.response(
-            html: { HTMLPage.document(title: HTMLPage.escaped(kind.code), body: html) }, json: { json }, to: fields)
+    func bytes(isHTML: Bool) -> ByteBuffer {
+        isHTML ? ByteBuffer(string: HTMLPage.document(title: HTMLPage.escaped(kind.code), body: html)) : json.buffer
     }
 
     private var json: JSONValue {

@@ -120,9 +120,10 @@ struct RouterBench: Sendable {
     /// - Parameters:
     ///   - connection: whose handshake it came over; `nil` on the listeners that need no certificate.
     ///   - body: bytes that are sent with their length, or a stream of them.
+    ///   - accounts: in place of the listeners' own.
     func send(
         _ listener: ListenerName, _ call: String, headers: HTTPFields = [:], body: RequestBody? = nil,
-        on connection: ClientConnection? = nil, from address: String = "192.0.2.1"
+        on connection: ClientConnection? = nil, from address: String = "192.0.2.1", accounts: ResponseAccounts? = nil
     ) async throws -> Reply {
         let words = call.split(separator: " ", maxSplits: 1).map(String.init)
         let method = try #require(HTTPRequest.Method(words[0]))
@@ -135,7 +136,7 @@ struct RouterBench: Sendable {
         let source = ApplicationRequestContextSource(channel: NIOAsyncTestingChannel(), logger: logger)
         let responder = try #require(responders[listener])
         let peer = try SocketAddress(ipAddress: address, port: 4711)
-        let carrier = ResponseCarrier(listeners.accounts, on: source.channel)
+        let carrier = ResponseCarrier(accounts ?? listeners.accounts, on: source.channel)
         defer { carrier.close() }
         let current = CurrentConnection(value: connection, peerAddress: peer)
         let response = try await CurrentConnection.$current.withValue(current) {

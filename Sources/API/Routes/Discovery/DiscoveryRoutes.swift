@@ -20,7 +20,7 @@ struct DiscoveryRoutes: Sendable {
         router.get("/", cost: .free) { _, _ in describe() }
         router.get(".well-known/countersign", cost: .free) { _, _ in describe() }
         router.get(".well-known/jwks.json", cost: .free) { _, _ in
-            Response.json(["keys": .array(webKeys)], mayStore: true)
+            shared(["keys": .array(webKeys)], in: keySet)
         }
         router.get("openapi.json", cost: .free) { _, _ in
             Response(
@@ -31,6 +31,7 @@ struct DiscoveryRoutes: Sendable {
     }
 
     private let described = LatestBuffer()
+    private let keySet = LatestBuffer()
 
     private func describe() -> Response {
         let (publicURL, clientURL) = (service.urls.issuer, service.urls.client)
@@ -56,15 +57,15 @@ struct DiscoveryRoutes: Sendable {
                 "certification_gate": .string(service.policy[\.certification].gate.rawValue),
                 "limits": .string(service.rateLimiting.rawValue),
                 "server_key_pins_sha256": .array(pins().map { .string($0) }),
-            ])
+            ], in: described)
     }
 
     /// A response that is the same for every client until its content changes.
-    private func shared(_ members: KeyValuePairs<String, JSONValue?>) -> Response {
+    private func shared(_ members: KeyValuePairs<String, JSONValue?>, in latest: LatestBuffer) -> Response {
         var bytes: [UInt8] = []
         JSONValue.object(members).appendJSON(to: &bytes)
         return Response(
             status: .ok, headers: [.contentType: "application/json"],
-            body: ResponseBody(shared: described.sharing(ByteBuffer(bytes: bytes))))
+            body: ResponseBody(shared: latest.sharing(ByteBuffer(bytes: bytes))))
     }
 }
