@@ -42,7 +42,7 @@ LONG = (
     "AndroidClientTests/both|"
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
     "ForgedCardTests/honest|QuickStartTests/hello|CountersignTests[.]ModelTests|TourTests/(tour|sampleProvider)|"
-    "ListenerTests/hoard|NodesTests/contract|FirstAppTests/(newFolder|branch)|"
+    "ListenerTests/(hoard|smallHoard)|NodesTests/contract|FirstAppTests/(newFolder|branch)|"
     "StoreFaultTests/(kill|reset)|CutNodeTests|CountersignTests[.]VersionTests|DatabaseClusterTests|BanTests/crash|"
     "SendSimulationTests/day|SendAttackTests/day|ConsoleBrowserTests/whole"
 )
@@ -93,7 +93,7 @@ SOAK = [
     Stage(
         "crowd",
         "CrowdTests|AuditLogTests/large|CardPopulationTests|ForgedCardTests|CardFuzzTests|FastPathEqualityTests|"
-        "ListenerTests/hoard|CrashReportTests|MovedRevocationTests|PermissionRevocationTests|SendSimulationTests/day|"
+        "ListenerTests/(hoard|smallHoard)|CrashReportTests|MovedRevocationTests|PermissionRevocationTests|SendSimulationTests/day|"
         "PhoneNumberDifferentialTests|CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|FrameTests/mutations",
         environment=SOAKING),
     Stage("android", "AndroidClientTests/both", environment=SOAKING),

@@ -11,6 +11,8 @@ final class ConnectionActivity: Sendable {
     private let listener: ListenerConnections?
     /// The `PeerActivity` as one word, which any thread may read.
     private let word: Atomic<UInt64>
+    /// The peer's address as the key for limits; `nil` until it is known.
+    private let sender = Mutex<String?>(nil)
     /// Whether it was requested to close and make room. Then it is no longer listed as idle, and closes when it can.
     private let isAsked = Atomic<Bool>(false)
 
@@ -34,6 +36,14 @@ final class ConnectionActivity: Sendable {
     func work() {
         show(.busy)
     }
+
+    /// Records the peer's address, as the key for limits.
+    func locate(_ address: String?) { sender.withLock { $0 = address } }
+
+    /// Takes a share of the streams of the peer's networks; `false` if none is left.
+    func takeShare() -> Bool { listener?.shares.take(at: sender.withLock { $0 }) ?? true }
+
+    func returnShare() { listener?.shares.give(at: sender.withLock { $0 }) }
 
     /// Records the end of the handshake.
     func begin() {
@@ -72,6 +82,10 @@ final class ConnectionProgress {
     }
 
     private func show() { activity.show(progress.activity) }
+
+    func takeShare() -> Bool { activity.takeShare() }
+
+    func returnShare() { activity.returnShare() }
 
     func begin() {
         progress.begin(at: NIODeadline.now().uptimeNanoseconds)

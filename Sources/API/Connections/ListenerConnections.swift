@@ -17,6 +17,8 @@ final class ListenerConnections: Sendable {
     }
 
     let name: String
+    /// The streams that connections have beyond their first ones.
+    let shares: StreamShares
     private let total: Int
     private let state: Mutex<State>
     private let isWaiting = Atomic<Bool>(false)
@@ -27,6 +29,7 @@ final class ListenerConnections: Sendable {
     init(name: String, limits: ConnectionCensus<ObjectIdentifier>.Limits, logger: Logger) {
         self.name = name
         total = limits.total
+        shares = StreamShares(limits.networks)
         state = Mutex(State(census: ConnectionCensus(limits: limits)))
         log = SampledLog(logger: logger)
     }
@@ -37,6 +40,7 @@ final class ListenerConnections: Sendable {
     func insert(_ channel: any Channel, from address: String?) -> ConnectionActivity? {
         let id = ObjectIdentifier(channel)
         let activity = ConnectionActivity(channel, of: self)
+        activity.locate(address)
         let taken = decide("address") { state, now in
             state.activities[id] = activity
             let activities = state.activities
@@ -57,6 +61,7 @@ final class ListenerConnections: Sendable {
         let id = ObjectIdentifier(channel)
         return decide("address") { state, now in
             let activities = state.activities
+            activities[id]?.locate(address)
             return state.census.locate(id, at: address, now: now) { Self.activity(of: $0, activities) }
         }
     }

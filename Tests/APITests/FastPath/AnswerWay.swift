@@ -104,27 +104,32 @@ struct AnswerWay: Sendable {
     }
 
     /// A connection past its handshake, of a device or of anybody.
+    ///
+    /// - Parameter connections: those of its listener; `nil` if it has no limits.
     func open(
-        _ connection: ClientConnection?, isHTTP2: Bool, takesBodies: Bool = true
+        _ connection: ClientConnection?, isHTTP2: Bool, takesBodies: Bool = true,
+        in connections: ListenerConnections? = nil
     ) async throws -> Wire {
         let channel = NIOAsyncTestingChannel()
         try await channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 4711)).get()
         let established = EstablishedConnection(requestIDs: RequestIDs(of: Cell.ofTests.randomID(Array(1...14))))
         if let connection { established.establish(connection) }
+        let activity =
+            connections.flatMap { $0.insert(channel, from: "192.0.2.1") } ?? ConnectionActivity(alone: channel)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let (http1, http2) = (http1, http2)
         let serve: @Sendable () async -> Void
         if isHTTP2 {
             let value = try await channel.testingEventLoop.executeInContext {
                 try http2.setup(
-                    channel: channel, activity: ConnectionActivity(alone: channel), established: established,
+                    channel: channel, activity: activity, established: established,
                     logger: logger)
             }
             serve = { await http2.handle(value, logger: logger) }
         } else {
             let value = try await channel.testingEventLoop.executeInContext {
                 http1.setup(
-                    channel: channel, activity: ConnectionActivity(alone: channel), established: established,
+                    channel: channel, activity: activity, established: established,
                     logger: logger)
             }.get()
             serve = { [tasks] in

@@ -144,6 +144,20 @@ struct ListenerTests {
             ])
     }
 
+    @Test("hold little for one address that asks for small answers on many connections and takes none")
+    func smallHoard() async throws {
+        let service = try await RunningService(
+            policies: ["requests.yaml": "connections_per_address: 240\n"], arguments: ["--limits", "on"])
+        try await expectScript(
+            "Listeners/hoard.py",
+            [
+                "--public", service.publicURL, "--ca", service.path("Keys/ca.pem").path, "--pid",
+                // 200 connections with four requests each, and 240 more. Without the limit it is 8,000 requests and 250 MiB.
+                "\(service.processIdentifier)", "--path", "/problems", "--hold", "4", "--connections", "200",
+                "--growth", "120",
+            ])
+    }
+
     @Test(
         "let connections that are idle or stand still give way, of an address, a certificate and of all, but no probe"
     )

@@ -46,6 +46,10 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Whether the library has already sent its own GOAWAY.
     private var isGivenUp = false
     private var refused = 0
+    /// The shares of its networks that the connection has for its streams.
+    private var shares = 0
+    /// The number of streams that need no share. An app rarely has more at once.
+    static let freeStreams = 4
     /// The number of refused or malformed streams that a connection may have over its life.
     private static let patience = 1000
 
@@ -62,11 +66,13 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         timer?.cancel()
+        keepShares(0)
         self.context = nil
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
+        keepShares(0)
         context.fireChannelInactive()
     }
 
@@ -157,9 +163,25 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func closed(_ stream: HTTP2StreamID) {
         guard streams.remove(stream) != nil else { return }
         progress.end()
+        keepShares(streams.count - Self.freeStreams)
         guard streams.isEmpty else { return }
         waitForStreams()
         closeIfDone()
+    }
+
+    /// Takes a share of the connection's networks for a stream that needs one; `false` if none is left.
+    private func takeShare() -> Bool {
+        guard streams.count - Self.freeStreams > shares else { return true }
+        guard progress.takeShare() else { return false }
+        shares += 1
+        return true
+    }
+
+    private func keepShares(_ count: Int) {
+        while shares > max(0, count) {
+            progress.returnShare()
+            shares -= 1
+        }
     }
 
     /// Counts a refused or malformed stream.
@@ -191,6 +213,10 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
             let streams = handler.value.streams
             return streams.count < maximum || (streams.count == maximum && streams.contains(stream))
         }
+
+        /// Whether a stream may have a channel. Its memory is many times that of its answer, so the networks around the
+        /// peer have a limit for the streams of all their connections.
+        func takesPlace() -> Bool { handler.value.takeShare() }
 
         /// Reports a stream that was refused or malformed.
         func refused() { handler.value.refuse() }
