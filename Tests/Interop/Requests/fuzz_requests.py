@@ -60,7 +60,7 @@ class Fuzz:
         with https(chosen.ca) as public:
             self.document = public.get(chosen.public + "/openapi.json", timeout=TIMEOUT).json()
         self.world = World(chosen, self.random)
-        self.given, self.failures = None, []
+        self.given, self.failures, self.is_erased = None, [], False
         self.channels = {}
         self.costs = Costs(chosen.pid) if chosen.pid else None
 
@@ -220,16 +220,19 @@ class Fuzz:
         self.statuses[status] = self.statuses.get(status, 0) + 1
         if status >= 500 and not (framing and status == 501):
             self.failures.append(f"{status} {body[:500]!r} to {shown}")
+        if (method, path) == ("DELETE", "/me") and status < 300:
+            self.is_erased = True
         is_over = status in (401, 403) and re.search(rb'"(session_\w+|certificate_revoked)"', body)
         if ((method, path) in ENDING and status < 300 or is_over) and (kind, name) != ("header", "Authorization"):
-            self.heal(is_erased=(method, path) == ("DELETE", "/me"))
+            self.heal()
 
-    def heal(self, is_erased):
+    def heal(self):
         """What the request ended is made anew: the device's certificate, the session."""
         world = self.world
-        # While the data of a user is erased, a sign-in of the same user is refused for a moment.
-        if is_erased:
-            world.user = world.new_user()
+        # While the data of a user is erased, a sign-in of the same user is refused for a moment. The erasing request may
+        # have been one whose odd field is Authorization, after which nothing is healed.
+        if self.is_erased:
+            world.user, self.is_erased = world.new_user(), False
         world.device.reconnect()  # a revocation closes the connections
         if world.device.call("POST", "/nonces").status_code != 201:
             world.device = world.certify()
