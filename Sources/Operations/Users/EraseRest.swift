@@ -3,8 +3,8 @@ import Domain
 import Foundation
 import Repositories
 
-/// Erases data that a user shares with others, or may have in any number: permissions, streams, messages and their
-/// changes, attempts to sign in.
+/// Erases data that a user shares with others, or may have in any number: messages to send, permissions, streams,
+/// messages and their changes, attempts to sign in.
 ///
 /// Small amounts are erased in the erasure's own transaction. Otherwise `ErasureRepository` records the user, whose
 /// rows are then hidden, and they are erased in batches. After a crash the next batch continues with the remaining
@@ -18,7 +18,8 @@ struct EraseRest {
 
     /// Erases small amounts in the transaction of the erasure, and leaves the rest to ``task``.
     func begin(_ user: UserID, at time: Date, _ events: inout RecordedEvents) throws {
-        var left = Self.atOnce
+        // Before the events of this erasure are written.
+        var left = Self.atOnce - (try OutboxRepository(transaction).erase(user, at: nil, limit: Self.atOnce))
         while left > 0 {
             let count = try some(of: user, at: time, limit: left, &events)
             if count == 0 { return }
@@ -53,6 +54,7 @@ struct EraseRest {
             return others.count + 1
         }
         let acts: [(Int) throws -> Int] = [
+            { try OutboxRepository(transaction).erase(user, at: time, limit: $0) },
             { try MessageMetadataRepository(transaction).erase(user, limit: $0) },
             { try StreamMessageRepository(transaction).erase(user, limit: $0) },
             { try MessageStreamRepository(transaction).erase(createdBy: user, limit: $0) },

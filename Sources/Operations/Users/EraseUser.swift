@@ -7,7 +7,8 @@ import Repositories
 /// user's sessions end in the same transaction. Indexes that active bans need stay until those end.
 ///
 /// Data that only the user writes, and that the policy limits, is deleted here. Shared data is hidden here, and may be
-/// deleted later: see ``EraseRest``.
+/// deleted later, like messages to send: see ``EraseRest``. Those are not sent, because the endpoints, the data key and
+/// the verifications are deleted here.
 struct EraseUser: Sendable {
     let keys: PersonalKeys
     let actor: String
@@ -26,7 +27,6 @@ struct EraseUser: Sendable {
         try PresentationRepository(transaction).erase(user)
         try AgeProofRepository(transaction, keys: keys).erase(user)
         try PhoneVerificationRepository(transaction).erase(user)
-        try OutboxRepository(transaction).erase(user)
         try PushEndpointRepository(transaction, keys: keys).erase(user)
         try BlockRepository(transaction).erase(user)
         try FindableAddressRepository(transaction).erase(user)

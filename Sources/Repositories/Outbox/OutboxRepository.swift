@@ -190,9 +190,18 @@ package extension OutboxRepository {
             """, [.id(id), .time(transaction.now), .bytes([])])
     }
 
-    /// Deletes a user's messages, sent or not.
-    func erase(_ user: UserID) throws {
-        try transaction.execute("DELETE FROM outbox WHERE user_id = $1", [.id(user)])
+    /// Deletes some of a user's messages, sent or not. Returns their number.
+    ///
+    /// - Parameter time: the time of the erasure, if it was committed before. Providers' events from that time on stay:
+    ///   they report the erasure.
+    func erase(_ user: UserID, at time: Date?, limit: Int) throws -> Int {
+        let events = [OutboxKind.providerEvent, .polledEvent]
+        let isOld = time == nil ? "" : " AND (created_at < $2 OR kind NOT IN (\(Self.names(of: events))))"
+        return try transaction.execute(
+            """
+            DELETE FROM outbox WHERE id IN (
+                SELECT id FROM outbox WHERE user_id = $1\(isOld) ORDER BY created_at, id LIMIT \(limit))
+            """, [.id(user)] + (time.map { [.time($0)] } ?? []))
     }
 
     private static let over = AgedRows(of: "outbox", key: "id", age: "ended_at")

@@ -173,7 +173,7 @@ struct LargeErasureTests {
     private enum Fate {
         /// They go with the erasure itself.
         case atOnce
-        /// They go in batches, and nobody reads them before.
+        /// They go in batches, and no user reads them before.
         case inBatches
         /// They hold nothing of the person, or others need them.
         case kept
@@ -186,7 +186,7 @@ struct LargeErasureTests {
         "certificate_notices.user_id": .kept, "data_keys.user_id": .kept, "discovery_entries.user_id": .atOnce,
         "erasures.user_id": .inBatches, "event_stream_exclusions.user_id": .atOnce,
         "findable_addresses.user_id": .atOnce, "forbidden_apps.user_id": .atOnce, "identity_cards.user_id": .atOnce,
-        "online_users.user_id": .atOnce, "outbox.user_id": .kept,
+        "online_users.user_id": .atOnce, "outbox.user_id": .inBatches,
         "permission_cuts.user_id": .kept, "phone_failures.user_id": .atOnce, "phone_sends.user_id": .kept,
         "phone_verifications.user_id": .atOnce, "presences.user_id": .atOnce, "presentations.user_id": .atOnce,
         "push_endpoints.user_id": .atOnce,

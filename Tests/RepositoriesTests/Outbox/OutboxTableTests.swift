@@ -106,7 +106,17 @@ struct OutboxTableTests {
             await #expect(throws: DamagedRow.self) {
                 try await tables.read { try OutboxRepository($0).find(messages[0].id) }
             }
-            try await tables.write { try OutboxRepository($0).erase(tables.user) }
+            try await tables.write { _ = try OutboxRepository($0).erase(tables.user, at: nil, limit: 1) }
+            #expect(try await tables.count("outbox") == 1)
+            let event = Self.message(tables, .providerEvent)
+            try await tables.write { transaction in
+                let records = OutboxRepository(transaction)
+                try records.enqueueInsert(event)
+                // An event of the time of the erasure reports it.
+                #expect(try records.erase(tables.user, at: TestTables.now, limit: 9) == 1)
+                #expect(try records.erase(tables.user, at: TestTables.now, limit: 9) == 0)
+                #expect(try records.erase(tables.user, at: TestTables.now.addingTimeInterval(1), limit: 9) == 1)
+            }
             #expect(try await tables.count("outbox") == 0)
         }
     }
