@@ -38,6 +38,11 @@ struct StoreFaultTests {
         try await expectPromisesKept("kill")
     }
 
+    @Test("Each commit takes 0.3 s: a ban on one node is in force on the other, which goes on answering")
+    func slowCommits() async throws {
+        try await expectPromisesKept("slow_commits")
+    }
+
     @Test("The primary is killed and its synchronous standby promoted: 503 meanwhile, sessions again within 15 s")
     func failover() async throws {
         try await expectPromisesKept("failover")

@@ -145,13 +145,7 @@ def cut(trial):
     load = trial.begin()
     time.sleep(2)
     device = load.device()
-    # Four who are in the cut node's memory.
-    watched = {}
-    for act in ("none", "ban", "challenge", "end"):
-        user, token, body = load.insist(device)
-        look = load.look_until_answered(device, user, token, "b")
-        expect(look.status == 200, f"the node does not know a session: {look}")
-        watched[act] = (user, token, body)
+    watched = watch(load, device)
     trial.say("the way to the store is cut")
     way.hold()
     held = time.monotonic()
@@ -190,8 +184,45 @@ def cut(trial):
     trial.judge(primary.rows, 50)
 
 
+@case
+def slow_commits(trial):
+    """Each commit of two nodes takes 0.3 s: what one of them ends, the other refuses, and it goes on with the rest."""
+    primary = server(trial).make().start()
+    installation = trial.install(postgresql.address(primary))
+    way = Proxy(primary.directory / ".s.PGSQL.5432")
+    for name in ("a", "b"):
+        installation.node(name, store=postgresql.address(way.address))
+    load = trial.begin()
+    device = load.device()
+    watched = watch(load, device)
+    way.commit_delay = 0.3
+    trial.say("each commit takes 0.3 s")
+    # The history is judged: no look that begins a second after the end of an act may be answered with 200.
+    banish(trial, watched, device)
+    trial.say("three sessions were ended")
+    for act, (user, token, _) in watched.items():
+        soon(lambda act=act, user=user, token=token: (
+            load.look_until_answered(device, user, token, "b").status == 200) == (act == "none"),
+             f"{act} is not in force on the other node")
+    asked = time.monotonic()
+    soon(lambda: done_on(trial, installation.nodes[1], asked), "the node opens no session while commits are slow")
+    way.commit_delay = 0
+    trial.judge(primary.rows, 50)
+
+
+def watch(load, device):
+    """Four sessions that node b has in its memory, by what will become of them."""
+    watched = {}
+    for act in ("none", "ban", "challenge", "end"):
+        user, token, body = load.insist(device)
+        look = load.look_until_answered(device, user, token, "b")
+        expect(look.status == 200, f"the node does not know a session: {look}")
+        watched[act] = (user, token, body)
+    return watched
+
+
 def banish(trial, watched, device):
-    """Ends three sessions in three ways, beside the cut node."""
+    """Ends three sessions in three ways, beside the watched node."""
     installation = trial.installation
     trial.history.told("ban", watched["ban"][0], "admin", lambda: installation.admin(
         "ban", "add", "--user", watched["ban"][2]["user_id"], "--reason", "test", "--yes"))

@@ -53,10 +53,10 @@ class Installation:
         """The flags that every command takes."""
         return ["--keys", str(self.directory / "Keys"), "--policies", str(self.policies), "--store", store]
 
-    def admin(self, *arguments, wanted=0):
-        """Runs an admin command on the store itself; fails unless it ends as wanted."""
+    def admin(self, *arguments, wanted=0, store=None):
+        """Runs an admin command on the store itself, or by another way to it; fails unless it ends as wanted."""
         done = subprocess.run(
-            [self.countersign, *map(str, arguments), *self.places(self.store)], stdin=subprocess.DEVNULL,
+            [self.countersign, *map(str, arguments), *self.places(store or self.store)], stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=60, check=False)
         if done.returncode != wanted:
             raise RuntimeError(f"{arguments[:2]}: exit {done.returncode}: {done.stderr}")

@@ -1,10 +1,15 @@
 """A way to the store that a test can cut: bytes are passed on, held back, or connections reset at random points."""
 
 import random
+import re
 import socket
 import struct
 import threading
 import time
+
+
+# The end of a transaction, but not the name of an isolation level, with which one begins.
+COMMIT = re.compile(rb"COMMIT(?!TED)")
 
 
 class Proxy:
@@ -16,7 +21,7 @@ class Proxy:
         self.gate.set()
         self.random = random.Random(seed)
         self.chance = 0.0
-        self.commit_delay = 0.0  # seconds that a commit is on its way for longer
+        self.commit_delay = 0.0  # seconds that a commit takes longer; a transaction that only reads has nothing to write
         self.resets = 0
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         threading.Thread(target=self.accept, daemon=True).start()
@@ -51,10 +56,14 @@ class Proxy:
 
     def pass_on(self, source, target, client, server):
         """One direction of a connection."""
+        is_reading = False
         try:
             while data := source.recv(65536):
                 self.gate.wait()
-                if self.commit_delay and b"COMMIT" in data:
+                if b"BEGIN" in data:
+                    is_reading = b"READ ONLY" in data
+                # The server's answer to a commit has the word, too.
+                if self.commit_delay and source is client and not is_reading and COMMIT.search(data):
                     time.sleep(self.commit_delay)
                 if self.random.random() < self.chance:
                     # Before or behind what was said last: the other side has heard it or not.
