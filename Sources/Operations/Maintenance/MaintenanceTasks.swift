@@ -62,7 +62,11 @@ extension MaintenanceTask {
             let disable = DisableUnattendedStream(
                 held: webhooks.eventsHeld, inactivity: webhooks.streamInactivity, environment: environment,
                 transaction: transaction)
-            for stream in streams { try disable(stream, &events) }
+            for (index, stream) in streams.enumerated() {
+                // It has as many events as one transaction may delete, so the next stream is left to the next batch.
+                guard try disable(stream, &events) else { continue }
+                return MaintenanceBatch.Outcome(rows: index + 1, reached: stream.id.description, isFinished: false)
+            }
             return MaintenanceBatch.Outcome(
                 rows: streams.count, reached: streams.last?.id.description, isFinished: streams.count < limit)
         }

@@ -154,6 +154,26 @@ struct EventStreamTests {
         }
     }
 
+    @Test("that are full are disabled in a batch each, which deletes the events of one stream")
+    func fullStreams() async throws {
+        var policy = Policy()
+        policy.webhooks.eventsHeld = 1
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try BanBench(fixture)
+            for _ in 0..<3 { _ = try await stream(fixture) }
+            for name in ["alice", "bob"] { try await end(try await bench.phones.person(name), in: fixture) }
+            let task = try #require(MaintenanceTask.all(of: fixture.context).first { $0.name == "full_streams" })
+            var reached: String?
+            for count in 1...3 {
+                let batch = MaintenanceBatch(after: reached)
+                let outcome = try await fixture.context.maintain { try task.batch($0, batch, &$1) }
+                reached = outcome.reached
+                #expect(!outcome.isFinished)
+                #expect(try await bench.count("event_streams", where: "status = 'disabled'") == Int64(count))
+            }
+        }
+    }
+
     @Test("keep the header of their receiver sealed, also after a rotation, and send it with each event")
     func header() async throws {
         try await ServiceFixture.run { fixture in

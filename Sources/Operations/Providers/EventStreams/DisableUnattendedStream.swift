@@ -15,8 +15,8 @@ struct DisableUnattendedStream {
     let environment: Environment
     let transaction: any Transaction
 
-    /// Disables the stream if it exceeds a limit.
-    func callAsFunction(_ stream: EventStream, _ events: inout RecordedEvents) throws {
+    /// Disables the stream if it exceeds a limit; `true` if it has.
+    func callAsFunction(_ stream: EventStream, _ events: inout RecordedEvents) throws -> Bool {
         let streams = EventStreamRepository(transaction)
         let queue = StreamQueueRepository(transaction, of: stream.id)
         let reason: String
@@ -27,16 +27,17 @@ struct DisableUnattendedStream {
         } else {
             // Cleared while there is no limit. Otherwise setting a limit would disable every stream at once.
             if inactivity == nil, stream.activeAt != nil { try streams.setActive(nil, of: stream.id) }
-            return
+            return false
         }
         // It may have been deleted meanwhile.
-        guard try streams.disable(stream.id, because: reason) else { return }
+        guard try streams.disable(stream.id, because: reason) else { return false }
         try queue.clear()
         try streams.enqueue(
             environment.newIdentifier(), .updated(.disabled, reason: reason), of: nil, in: .init(stream),
             cause: environment.newUUID().uuidString.lowercased())
         events.record(.eventStreamDisabled(stream.id, stream.provider), by: "service")
         events.record(.eventsWait(in: stream.id))
+        return true
     }
 
     /// Whether the receiver was inactive for longer. If no activity was recorded, the time starts now.
