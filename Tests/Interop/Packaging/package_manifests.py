@@ -5,6 +5,8 @@ there to run them. Then holds the names in both against the service: options, po
 import argparse
 import copy
 import re
+import subprocess
+import tempfile
 from pathlib import Path
 
 import kubernetes_validate
@@ -84,8 +86,37 @@ def kubernetes(folder, options):
         for kind, member in (("secret generic", "secretName"), ("configmap", "name")):
             name = volume.get(kind.split()[0], volume.get("configMap", {}) if kind == "configmap" else {}).get(member)
             expect(not name or f"kubectl create {kind} {name} " in page, f"the page does not create {name}")
+    folders(pod)
     job(folder, deployment)
     return len(documents) + 1
+
+
+def folders(pod):
+    """The keys reach the node with their folders, which a Secret has not, on each start of the pod's containers."""
+    [prepare] = pod["initContainers"]
+    mounts = {mount["name"]: mount["mountPath"] for mount in prepare["volumeMounts"]}
+    secrets = {volume["name"]: volume["secret"] for volume in pod["volumes"] if "secret" in volume}
+    equal({name for name, secret in secrets.items() if secret.get("optional")}, {"issuers", "attestation"}, "the optional Secrets")
+    equal({mounts[name] for name in secrets}, {f"/secret/{name}" for name in secrets}, "the places of the Secrets")
+    shell, flags, script = prepare["command"]
+    with tempfile.TemporaryDirectory() as place:
+        base = Path(place)
+        for name in [*secrets, "run"]:
+            (base / name).mkdir()
+        (base / "keys/wallet.key").write_text("key")
+        (base / "store/pgpass").write_text("password")
+        here = script.replace("/run/countersign", f"{base}/run").replace("/secret/", f"{base}/")
+        keys = base / "run/keys"
+        for files in ({"issuers/dmv.pem", "issuers/other.pem"}, {"issuers/dmv.pem", "attestation/apple.pem"}, set()):
+            for name in ("issuers", "attestation"):
+                for old in (base / name).iterdir():
+                    old.unlink()
+            for file in files:
+                (base / file).write_text(file)
+            subprocess.run([shell, flags, here], check=True)
+            found = {str(path.relative_to(keys)) for path in keys.rglob("*") if path.is_file()}
+            equal(found, files | {"wallet.key"}, "the keys of the node")
+            expect(all(path.stat().st_mode & 0o077 == 0 for path in keys.rglob("*")), "others may read the keys")
 
 
 def job(folder, deployment):
