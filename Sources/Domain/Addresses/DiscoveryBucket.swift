@@ -21,15 +21,15 @@ package struct DiscoveryBucket: Sendable, Equatable {
     /// How many bits name a bucket, 0 to 8.
     let bits: Int
     let number: Int
-
-    /// `nil` if there is no such bucket.
-    package init?(_ number: Int, bits: Int) {
-        guard (0...Self.maximumBits).contains(bits), (0..<(1 << bits)).contains(number) else { return nil }
-        (self.number, self.bits) = (number, bits)
-    }
 }
 
 package extension DiscoveryBucket {
+    /// `nil` if there is no such bucket.
+    init?(_ number: Int, bits: Int) {
+        guard (0...Self.maximumBits).contains(bits), (0..<(1 << bits)).contains(number) else { return nil }
+        (self.number, self.bits) = (number, bits)
+    }
+
     /// A findable number as devices download it: a tag by which they find it, and the masked user id. Both are derived from
     /// the function's output. Only a device that knows the number and requested its output can read the id.
     struct Entry: Sendable, Equatable {

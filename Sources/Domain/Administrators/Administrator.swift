@@ -98,9 +98,12 @@ extension Administrator {
 package struct AdministratorCertificate: Sendable, Equatable {
     package let thumbprint: Digest256
     package let notAfter: Date
+    /// The digest of the issuing authority's key.
+    package let authority: Digest256
 
-    package init(thumbprint: Digest256, notAfter: Date) {
+    package init(thumbprint: Digest256, notAfter: Date, authority: Digest256) {
         self.thumbprint = thumbprint
         self.notAfter = notAfter
+        self.authority = authority
     }
 }

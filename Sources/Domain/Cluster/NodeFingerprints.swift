@@ -84,6 +84,9 @@ package extension NodeFingerprints {
         case serviceKey = "service.key"
         /// The published keys of access tokens: the current one, 1, followed by the others.
         case accessTokenKeys = "access-token.key"
+        /// The authorities of administrators' certificates that the console trusts: the current one, 1, followed by those
+        /// of a rotation. Absent if the node does not serve the console.
+        case administratorAuthority = "admin-ca.pem"
         /// The secrets that sign webhooks. Absent if there is no such file.
         case webhookSecrets = "webhook.secret"
         /// The realm of challenges, and the audience of tokens.
@@ -96,7 +99,7 @@ package extension NodeFingerprints {
             case .phoneCodeKeys, .wrappingKeys: .sharedVersions
             case .blindIndexKeys: .sharedVersionsAndNewest
             case .serverKeys, .webhookSecrets: .overlapping
-            case .authority, .nonceKey, .serviceKey, .accessTokenKeys: .published
+            case .authority, .administratorAuthority, .nonceKey, .serviceKey, .accessTokenKeys: .published
             }
         }
     }

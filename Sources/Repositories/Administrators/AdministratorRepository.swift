@@ -23,7 +23,8 @@ package extension AdministratorRepository {
         Field("removed_at", \.removedAt))
 
     private static let certificate = ColumnTuple(
-        Column<Digest256>("thumbprint"), Column<AdministratorID>("admin_id"), Column<Date>("not_after"))
+        Column<Digest256>("thumbprint"), Column<AdministratorID>("admin_id"), Column<Date>("not_after"),
+        Column<Digest256>("authority"))
 
     /// Inserts an administrator, or replaces the removed one with this id.
     func save(_ administrator: Administrator) throws {
@@ -56,7 +57,7 @@ package extension AdministratorRepository {
     func insert(_ certificate: AdministratorCertificate, of administrator: AdministratorID) throws {
         try transaction.execute(
             "INSERT INTO admin_certificates (\(Self.certificate)) VALUES (\(Self.certificate.placeholders))",
-            Self.certificate.row(certificate.thumbprint, administrator, certificate.notAfter))
+            Self.certificate.row(certificate.thumbprint, administrator, certificate.notAfter, certificate.authority))
     }
 
     /// Revokes an administrator's certificates.
@@ -96,6 +97,16 @@ package extension AdministratorRepository {
             """, [.time(time)]
         ).map(columns.read)
         return Dictionary(rows.map { ($0, $1) }) { first, _ in first }
+    }
+
+    /// The names of the administrators with a valid certificate of an authority, sorted.
+    func holders(ofCertificatesFrom authority: Digest256, at time: Date) throws -> [String] {
+        try transaction.query(
+            """
+            SELECT DISTINCT a.name FROM admin_certificates c JOIN admins a ON a.id = c.admin_id
+            WHERE c.authority = $1 AND c.revoked_at IS NULL AND c.not_after > $2 ORDER BY a.name
+            """, [authority.value, .time(time)]
+        ).map { try $0.text(0) }
     }
 
     // MARK: Restores

@@ -12,11 +12,13 @@ extension Schema {
             removed_at BIGINT
         )
         """,
+        // `authority` is the digest of the issuing authority's key.
         """
         CREATE TABLE admin_certificates (
             thumbprint BYTEA NOT NULL PRIMARY KEY,
             admin_id TEXT NOT NULL REFERENCES admins (id),
             not_after BIGINT NOT NULL,
+            authority BYTEA NOT NULL,
             revoked_at BIGINT
         )
         """,

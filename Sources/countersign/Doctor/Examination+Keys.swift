@@ -45,7 +45,9 @@ extension Examination {
                         ? [] : [finding])
             )
         }
-        return (keys, permissions + ends(keys, settings, policy) + ages(settings))
+        // A file that the wallets cannot use because of its mode is reported once.
+        let ends = ends(keys, settings, policy).filter { finding in !permissions.contains { $0.mend == finding.mend } }
+        return (keys, permissions + ends + ages(settings))
     }
 
     private func ends(_ keys: LoadedKeys, _ settings: Settings, _ policy: Policy) -> [Finding] {
@@ -82,6 +84,12 @@ extension Examination {
                 Finding(
                     .certificate, server.words,
                     "\(KeyFiles.renewServer(settings.keys)), then send the service SIGHUP"))
+        }
+        if let administrators = ending(.adminAuthorityCertificate, within: serverNotice) {
+            found.append(
+                Finding(
+                    .authority, administrators.words,
+                    "replace the authority of administrators: `countersign keys rotate admin-ca --stage`"))
         }
         let wallet = policy.wallet.enabled ? try? WalletFiles.ends(in: settings.keys, policy.wallet) : nil
         for (path, end, source) in wallet ?? [] where end < now.addingTimeInterval(serverNotice) {

@@ -41,6 +41,12 @@ struct KeyFile: Sendable {
         return text
     }
 
+    /// Whether another file has the same text; `false` if there is no other file.
+    func hasSameText(as other: KeyFile) throws(CommandFailure) -> Bool {
+        guard other.exists else { return false }
+        return try read().utf8.elementsEqual(try other.read().utf8)
+    }
+
     /// Creates the file with all of its content at once, and never replaces another. The content is written to a file
     /// with a random name, which is then linked to the final one (`link` fails if that exists).
     ///

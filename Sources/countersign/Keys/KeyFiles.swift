@@ -70,12 +70,25 @@ enum KeyFiles {
         /// The authority of administrators' certificates. `admin add` creates both files.
         case adminAuthorityKey = "admin-ca.key"
         case adminAuthorityCertificate = "admin-ca.pem"
+        /// During a rotation: the next authority of administrators, which the console trusts already.
+        case nextAdminAuthorityKey = "admin-ca-next.key"
+        case nextAdminAuthorityCertificate = "admin-ca-next.pem"
+        /// After a rotation: the former authority of administrators, which the console trusts while its certificates are valid.
+        case formerAdminAuthorityCertificate = "admin-ca-former.pem"
+        /// The key of requests to wallets, and its certificate from a scheme of wallets.
+        case walletKey = "wallet.key"
+        case walletCertificate = "wallet.pem"
+        /// During a rotation: the next key of requests to wallets, and its certificate.
+        case nextWalletKey = "wallet-next.key"
+        case nextWalletCertificate = "wallet-next.pem"
 
         /// A `pkcs11:` URI may contain a PIN.
         var isPrivate: Bool {
             ![
                 .authorityCertificate, .nextAuthorityCertificate, .formerAuthorityCertificate, .serverCertificate,
                 .otherServiceKeys, .retiredServiceKeys, .otherAccessTokenKeys, .adminAuthorityCertificate,
+                .nextAdminAuthorityCertificate, .formerAdminAuthorityCertificate, .walletCertificate,
+                .nextWalletCertificate,
             ].contains(self)
         }
     }
@@ -183,8 +196,13 @@ enum KeyFiles {
                 "\(path) is missing: copy \(Name.adminAuthorityKey.rawValue) and "
                     + "\(Name.adminAuthorityCertificate.rawValue) from the host on which the first administrator was added."
             )
+        case .nextAdminAuthorityKey, .nextAdminAuthorityCertificate, .formerAdminAuthorityCertificate:
+            return CommandFailure(
+                "\(path) is missing: copy it from the host on which you ran `countersign keys rotate admin-ca`.")
+        case .nextWalletKey:
+            return CommandFailure("\(path) is missing: run `countersign keys rotate wallet --stage`.")
         case .authorityURI, .nextServiceKey, .otherServiceKeys, .retiredServiceKeys, .nextAccessTokenKey,
-            .otherAccessTokenKeys, .webhookSecret, nil:
+            .otherAccessTokenKeys, .webhookSecret, .walletKey, .walletCertificate, .nextWalletCertificate, nil:
             return CommandFailure(
                 "\(path) is missing: store the secret from its issuer in it, with mode 0600, or name another file in "
                     + "the policy or option that names it. No command creates it.")

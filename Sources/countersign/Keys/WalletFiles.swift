@@ -11,11 +11,10 @@ import X509
 /// What the service needs towards wallets, among the keys: `wallet.key`, `wallet.pem`, the issuers, and the root of the
 /// list of issuers.
 enum WalletFiles {
-    private static let keyName = "wallet.key"
-    private static let certificateName = "wallet.pem"
+    private static let certificateName = KeyFiles.Name.walletCertificate.rawValue
     private static let listRootName = "vical.pem"
     /// The files that SIGHUP reloads.
-    static let names = [keyName, certificateName, listRootName, "\(IssuerFiles.name)/*.pem"]
+    static let names = [KeyFiles.Name.walletKey.rawValue, certificateName, listRootName, "\(IssuerFiles.name)/*.pem"]
 
     /// What the files contain, as the service uses it.
     struct Content {
@@ -92,11 +91,13 @@ enum WalletFiles {
     }
 
     /// The certificate for wallets and its key, and when it expires. Self-signed certificates are left out: wallets know their roots.
-    private static func reader(
-        in directory: String, named kind: WalletReader.NameKind = .certificateHash
+    ///
+    /// - Parameter isNext: whether they are those that a rotation has staged.
+    static func reader(
+        in directory: String, named kind: WalletReader.NameKind = .certificateHash, isNext: Bool = false
     ) throws(CommandFailure) -> (reader: WalletReader, end: Date) {
-        let keyFile = KeyFile(path: "\(directory)/\(keyName)", isPrivate: true)
-        let file = KeyFile(path: "\(directory)/\(certificateName)", isPrivate: false)
+        let keyFile = KeyFiles.file(isNext ? .nextWalletKey : .walletKey, in: directory)
+        let file = KeyFiles.file(isNext ? .nextWalletCertificate : .walletCertificate, in: directory)
         guard keyFile.exists, file.exists else {
             throw CommandFailure(
                 "wallet.yaml enables wallets, and \(keyFile.path) or \(file.path) is missing. Store the certificate that "

@@ -67,6 +67,9 @@ enum NodeRefusal {
         case .authority:
             "copy ca.pem and ca.key (or ca.uri) from there, and the files ca-next and ca-former that are there. A new "
                 + "authority is staged first (`keys rotate ca --stage`)."
+        case .administratorAuthority:
+            "copy admin-ca.pem from there, and the files admin-ca-next.pem and admin-ca-former.pem that are there. A new "
+                + "authority is staged first (`keys rotate admin-ca --stage`)."
         case .serverKeys: "copy server.key, server-next.key and server.pem from there."
         case .serviceKey:
             "copy service.key and service-others.pem from there. A new key is staged first (`keys rotate service --stage`)."

@@ -17,9 +17,10 @@ extension Server {
         AnnounceNode(
             store: store, keys: keys.personal, host: Self.hostName(), version: ProgramVersion.text,
             environment: environment,
-            fingerprints: { [settings, keys, nonceKey, policy, server] in
+            fingerprints: { [settings, keys, nonceKey, policy, server, console] in
                 keys.fingerprints(
-                    nonceKey: nonceKey, server: server.present, realm: settings.realm, policy: policy[\.self])
+                    nonceKey: nonceKey, server: server.present, realm: settings.realm, policy: policy[\.self],
+                    administrators: console?.authorities)
             }, readAgain: { [self] in reloadKeys(logsUnchanged: false) },
             position: { [watch] in watch.position })
     }
@@ -70,8 +71,11 @@ private final class Told: Sendable {
 
 extension LoadedKeys {
     /// The fingerprints of everything that nodes must have in common.
+    ///
+    /// - Parameter administrators: the authorities that the console trusts; `nil` without the console.
     func fingerprints(
-        nonceKey: NonceKey, server: ServerIdentity, realm: String, policy: Policy
+        nonceKey: NonceKey, server: ServerIdentity, realm: String, policy: Policy,
+        administrators: AdministratorAuthorities? = nil
     ) -> NodeFingerprints {
         var found = NodeFingerprints(
             items: [
@@ -83,6 +87,7 @@ extension LoadedKeys {
                 .accessTokenKeys: Self.digests(of: accessTokens.published),
                 .realm: [1: Digest256.of(realm)],
             ], policies: PolicyFiles.fingerprints(of: policy))
+        found.items[.administratorAuthority] = administrators?.fingerprints
         if !webhookSecrets.isEmpty { found.items[.webhookSecrets] = WebhookSecretRotation.digests(of: webhookSecrets) }
         return found
     }

@@ -12,6 +12,7 @@ extension Server {
     /// The key files that SIGHUP reloads.
     private static let versionedKeys: [KeyFiles.Name] = [.wrappingSecrets, .blindIndexSecrets, .phoneCodeSecrets]
     private static let serverFiles: [KeyFiles.Name] = [.serverCertificate, .serverKey, .nextServerKey]
+    private static let walletFiles: [KeyFiles.Name] = [.walletKey, .walletCertificate]
     /// The policy files with values that are only read at the start.
     private static let boundToStart: Set<String> = ["delivery.yaml", "requests.yaml"]
 
@@ -42,7 +43,9 @@ extension Server {
             .string(files.isEmpty ? "nothing" : files.joined(separator: ", "))
         }
         let failed = parts.filter { !$0.isTaken }.flatMap(\.files)
-        let others = KeyFiles.Name.allCases.filter { !(Self.versionedKeys + Self.serverFiles).contains($0) }
+        let others = KeyFiles.Name.allCases.filter {
+            !(Self.versionedKeys + Self.serverFiles + Self.walletFiles).contains($0)
+        }
         logger.log(
             level: failed.isEmpty ? .info : .warning, "the reload has ended",
             metadata: [

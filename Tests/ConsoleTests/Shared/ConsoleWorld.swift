@@ -22,7 +22,8 @@ struct ConsoleWorld: Sendable {
             let thumbprint = Digest256.of("certificate of lena")
             let administrator = try await fixture.admin.addAdministrator(
                 "lena", role: role,
-                certificate: AdministratorCertificate(thumbprint: thumbprint, notAfter: fixture.clock.now + 86_400))
+                certificate: AdministratorCertificate(
+                    thumbprint: thumbprint, notAfter: fixture.clock.now + 86_400, authority: Digest256.of("authority")))
             try await body(ConsoleWorld(fixture: fixture, administrator: administrator, thumbprint: thumbprint))
         }
     }

@@ -83,6 +83,33 @@ struct AdministratorCommandTests {
         #expect(!FileManager.default.fileExists(atPath: installation.path("Keys/admin-ca.key")))
     }
 
+    @Test("give each administrator a certificate of a new authority before the former one goes")
+    func rotation() async throws {
+        let installation = try await Installation()
+        let before = await #expect(throws: CommandFailure.self) {
+            try await Self.report(["keys", "rotate", "admin-ca", "--stage"], at: installation)
+        }
+        #expect(before?.sentence.contains("admin-ca.pem is missing") == true)
+        for name in ["lena", "ben"] {
+            _ = try await Self.report(
+                ["admin", "add", name, "--role", "security", "--out", installation.path("\(name).p12")],
+                at: installation
+            )
+        }
+        for step in [["--stage"], []] {
+            _ = try await Self.report(["keys", "rotate", "admin-ca"] + step, at: installation)
+        }
+        let prune = ["keys", "rotate", "admin-ca", "--prune"]
+        for (name, left) in [("lena", "ben, lena."), ("ben", "authority: ben.")] {
+            let failure = await #expect(throws: CommandFailure.self) { try await Self.report(prune, at: installation) }
+            #expect(failure?.sentence.contains(left) == true, "\(failure?.sentence ?? "")")
+            _ = try await Self.report(
+                ["admin", "renew", name, "--out", installation.path("\(name)-2.p12")], at: installation)
+        }
+        #expect(
+            try await Self.json(prune, at: installation)["changed"]?.jsonText.contains("admin-ca-former.pem") == true)
+    }
+
     @Test("limit an account by its role, whatever name it claims, and refuse it after the removal")
     func account() async throws {
         let installation = try await Installation()

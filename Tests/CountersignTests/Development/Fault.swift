@@ -95,6 +95,12 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault("the authority ends before what it issues", .authority, "new root") {
             try $0.write("Policies/certification.yaml", "gate: provider\nvalidity: 7300d\n")
         },
+        Fault("the authority of administrators ends soon", .authority, "keys rotate admin-ca --stage") { installation in
+            let began = Date().addingTimeInterval(-(20 * 365 - 20) * 86_400)
+            try AdministratorAuthority(
+                directory: installation.path("Keys"), now: began, randomBytes: { [UInt8](repeating: 7, count: $0) }
+            ).create(.adminAuthorityKey, .adminAuthorityCertificate)
+        },
         Fault("the store was never backed up", .backup, "never") { try await $0.age(days: 8) },
         Fault("the clock is an hour ahead", .clock, "ahead of") { $0.now = Date().addingTimeInterval(3600) },
         Fault("the clock was set back", .clock, "in the future") { installation in
@@ -128,6 +134,11 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault("a sample issuer is trusted", .issuers, "sample.pem is a sample issuer") {
             _ = try SampleIssuer.create(in: $0.path("Keys"), now: Date())
             try $0.write("Policies/wallet.yaml", "enabled: true\n")
+        },
+        Fault("others may read the key for wallets", .permissions, "wallet.key is a private key") {
+            _ = try SampleIssuer.create(in: $0.path("Keys"), now: Date())
+            try $0.write("Policies/wallet.yaml", "enabled: true\n")
+            try $0.chmod("Keys/wallet.key", 0o644)
         },
         Fault("the certificate for wallets ends soon", .certificate, "wallet.pem expires at") {
             _ = try SampleIssuer.create(in: $0.path("Keys"), now: Date() - 380 * 86_400)

@@ -14,6 +14,10 @@ final class RotationBench {
     var lastEnd: Date?
     /// The keys that each node read at its start.
     private(set) var nodes: [(keys: LoadedKeys, startedAt: Date)] = []
+    /// The administrators with a valid certificate of the former authority of administrators.
+    var formerAdministrators: [String] = []
+    /// The authorities of administrators that each node with the console read at its start.
+    private(set) var consoles: [Int: AdministratorAuthorities] = [:]
 
     var directory: String { parent.path + "/Keys" }
 
@@ -25,10 +29,23 @@ final class RotationBench {
 
     private func load() throws -> LoadedKeys { try KeyFiles.load(directory: directory, now: now) }
 
+    /// Makes the authority of administrators, and lets nodes serve the console.
+    func serveConsole(on indices: [Int]) throws {
+        try authority.create(.adminAuthorityKey, .adminAuthorityCertificate)
+        for index in indices { consoles[index] = try AdministratorAuthorities(in: directory) }
+    }
+
+    var authority: AdministratorAuthority {
+        AdministratorAuthority(directory: directory, now: now, randomBytes: randomBytes)
+    }
+
+    private let randomBytes: (Int) -> [UInt8] = { count in (0..<count).map { _ in UInt8.random(in: .min ... .max) } }
+
     /// Starts a node again, which the other one must accept.
     func restart(_ index: Int) throws {
         now += 1
         nodes[index] = (try load(), now)
+        if consoles[index] != nil { consoles[index] = try AdministratorAuthorities(in: directory) }
         let members = members
         for (own, other) in [(members[0], members[1]), (members[1], members[0])] {
             let found = NodeAgreement.disagreements(
@@ -38,12 +55,13 @@ final class RotationBench {
     }
 
     var members: [ClusterMember] {
-        nodes.map { keys, startedAt in
-            ClusterMember(
+        nodes.enumerated().map { index, node in
+            let (keys, startedAt) = node
+            return ClusterMember(
                 id: NodeID(UUID()), host: "a", version: "1", startedAt: startedAt, seenAt: now,
                 fingerprints: keys.fingerprints(
                     nonceKey: keys.nonceSecrets.key(generation: "", in: .first), server: keys.server,
-                    realm: "auth.example", policy: Policy()))
+                    realm: "auth.example", policy: Policy(), administrators: consoles[index]))
         }
     }
 
@@ -51,8 +69,7 @@ final class RotationBench {
     func run(_ step: RotationStep, of key: RotatedKey) throws -> RotationOutcome {
         try KeyFileRotation(
             directory: directory, nodes: members, now: now,
-            randomBytes: { count in (0..<count).map { _ in UInt8.random(in: .min ... .max) } },
-            lastEnd: lastEnd
+            randomBytes: randomBytes, lastEnd: lastEnd, formerAdministrators: formerAdministrators
         ) { NonceKey($0, generation: "", in: .first).fingerprint }.run(step, of: key)
     }
 

@@ -11,7 +11,8 @@ import Testing
 @Suite("Administrators")
 struct AdministratorTests {
     private static func certificate(_ name: String, _ fixture: ServiceFixture) -> AdministratorCertificate {
-        AdministratorCertificate(thumbprint: Digest256.of(name), notAfter: fixture.clock.now + 86_400)
+        AdministratorCertificate(
+            thumbprint: Digest256.of(name), notAfter: fixture.clock.now + 86_400, authority: Digest256.of("authority"))
     }
 
     @Test("have one name and one account each, and a removed one comes back under the same name only")

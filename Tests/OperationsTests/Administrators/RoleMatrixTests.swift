@@ -64,7 +64,8 @@ struct RoleMatrixTests {
         .init("listThinnedTexts", .manage) { _ = try await $0.listThinnedTexts(limit: 1) },
         .init("addAdministrator", .manage) { try await $0.addAdministrator("ben", role: .security) },
         .init("renewAdministrator", .manage) { admin in
-            let certificate = AdministratorCertificate(thumbprint: Digest256.of("x"), notAfter: Date.distantFuture)
+            let certificate = AdministratorCertificate(
+                thumbprint: Digest256.of("x"), notAfter: Date.distantFuture, authority: Digest256.of("authority"))
             try await admin.renewAdministrator("nobody", certificate: certificate)
         },
         .init("removeAdministrator", .manage) { _ = try await $0.removeAdministrator("nobody") },

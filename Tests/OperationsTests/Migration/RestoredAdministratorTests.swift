@@ -19,7 +19,8 @@ struct RestoredAdministratorTests {
             }
             let end = bench.people.clock.now + 86_400
             func certificate(_ name: String) -> AdministratorCertificate {
-                AdministratorCertificate(thumbprint: Digest256.of(name), notAfter: end)
+                AdministratorCertificate(
+                    thumbprint: Digest256.of(name), notAfter: end, authority: Digest256.of("authority"))
             }
             try await admin.addAdministrator("removed", role: .security, certificate: certificate("removed"))
             try await admin.addAdministrator("less", role: .security)

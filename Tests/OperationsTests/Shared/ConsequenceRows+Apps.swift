@@ -46,7 +46,8 @@ extension ConsequenceTests {
         .admin("RenewAdministrator", audit: ["administrator_renewed"], notices: ["administrator"]) { world in
             try await world.fixture.admin.addAdministrator("lena", role: .support)
             let certificate = AdministratorCertificate(
-                thumbprint: Digest256.of("lena"), notAfter: world.fixture.clock.now + 3600)
+                thumbprint: Digest256.of("lena"), notAfter: world.fixture.clock.now + 3600,
+                authority: Digest256.of("authority"))
             return { _ in try await world.fixture.admin.renewAdministrator("lena", certificate: certificate) }
         },
         .admin("RemoveAdministrator", audit: ["administrator_removed"], notices: ["administrator"]) { world in

@@ -17,9 +17,12 @@ struct AdministratorTableTests {
             removedAt: nil)
     }
 
-    private static func certificate(_ name: String, days: Double) -> AdministratorCertificate {
+    private static func certificate(
+        _ name: String, days: Double, from authority: String = "authority"
+    ) -> AdministratorCertificate {
         AdministratorCertificate(
-            thumbprint: Digest256.of(name), notAfter: TestTables.now.addingTimeInterval(days * 86_400))
+            thumbprint: Digest256.of(name), notAfter: TestTables.now.addingTimeInterval(days * 86_400),
+            authority: Digest256.of(authority))
     }
 
     @Test("An administrator is found by id, name and account, also after the removal", arguments: StoreKind.shared)
@@ -101,6 +104,33 @@ struct AdministratorTableTests {
                 }
             }
             #expect(again == [true, false, false])
+        }
+    }
+
+    @Test(
+        "Administrators with a valid certificate of an authority are named once, and no others",
+        arguments: StoreKind.shared)
+    func holders(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let people = ["nora", "lena", "ben", "eve"].map { Self.administrator($0) }
+            try await tables.write { transaction in
+                let records = AdministratorRepository(transaction)
+                for one in people { try records.save(one) }
+                try records.insert(Self.certificate("first", days: 1), of: people[0].id)
+                try records.insert(Self.certificate("second", days: 2), of: people[0].id)
+                try records.insert(Self.certificate("third", days: 1), of: people[1].id)
+                try records.insert(Self.certificate("other", days: 1, from: "other"), of: people[2].id)
+                try records.insert(Self.certificate("expired", days: -1), of: people[2].id)
+                try records.insert(Self.certificate("revoked", days: 1), of: people[3].id)
+                try records.revokeCertificates(of: people[3].id, at: TestTables.now)
+            }
+            let named = try await tables.read { transaction in
+                try ["authority", "other", "none"].map {
+                    try AdministratorRepository(transaction).holders(
+                        ofCertificatesFrom: Digest256.of($0), at: TestTables.now)
+                }
+            }
+            #expect(named == [["lena", "nora"], ["ben"], []])
         }
     }
 }

@@ -53,7 +53,7 @@ struct AdminCertificateFile {
             password = new
         }
         certificate = AdministratorCertificate(
-            thumbprint: Digest256.of(issued.der), notAfter: issued.notAfter)
+            thumbprint: Digest256.of(issued.der), notAfter: issued.notAfter, authority: authority.id)
         self.path = path
         file = try ArchiveFile(path: path)
         do {

@@ -16,10 +16,10 @@ extension KeysCommand {
                 finished before another version is added. If nodes have the keys on separate disks, run it with \
                 --stage, copy wrapping.key to all nodes, then run it without --stage.
 
-                nonce, service, access-token, ca: run it with --stage, then without, then with --prune. Each run says \
+                nonce, service, access-token, ca, admin-ca: run it with --stage, then without, then with --prune. Each run says \
                 what to do before the next one, and is refused while a node is not ready.
 
-                webhook: run it with --stage, then without.
+                webhook, wallet: run it with --stage, then without.
 
                 phone-code, blind-index, server: run it once. Remove an old phone code key with --prune.
                 """,
@@ -28,7 +28,10 @@ extension KeysCommand {
         @OptionGroup var shared: SharedOptions
 
         @Argument(
-            help: "The key: wrapping, phone-code, blind-index, nonce, service, access-token, server, ca or webhook.")
+            help: """
+                The key: wrapping, phone-code, blind-index, nonce, service, access-token, server, ca, admin-ca, wallet or \
+                webhook.
+                """)
         var key = RotatedKey.wrapping
 
         @Flag(help: "Make the next key known to all nodes before it is used.")
@@ -62,17 +65,24 @@ extension KeysCommand {
         private func file(_ admin: Admin) async throws -> Report {
             let (now, keys) = (admin.environment.now(), admin.keysDirectory)
             let former = key == .authority && prune ? try KeyFiles.authorities(in: keys).former?.id : nil
-            let (generation, lastEnd) = try await admin.store(for: .manage).read { transaction in
+            let formerAdministrators =
+                key == .administratorAuthority && prune ? try? AdministratorAuthorities(in: keys).formerID : nil
+            let (generation, lastEnd, names) = try await admin.store(for: .manage).read { transaction in
                 (
                     try RestoreRepository(transaction).nonceGeneration(),
-                    try former.flatMap { try CertificateRepository(transaction).lastEnd(of: $0, now: now) }
+                    try former.flatMap { try CertificateRepository(transaction).lastEnd(of: $0, now: now) },
+                    try formerAdministrators.map {
+                        try AdministratorRepository(transaction).holders(ofCertificatesFrom: $0, at: now)
+                    }
                 )
             }
             let step: RotationStep = stage ? .stage : prune ? .prune : .use
             let cell = admin.settings.cell
             let outcome = try KeyFileRotation(
                 directory: keys, nodes: admin.nodes, now: now,
-                randomBytes: admin.environment.randomBytes, lastEnd: lastEnd
+                randomBytes: admin.environment.randomBytes, lastEnd: lastEnd,
+                formerAdministrators: names ?? [],
+                walletName: key == .wallet ? try admin.policy().wallet.clientID : .certificateHash
             ) { NonceKey($0, generation: generation, in: cell).fingerprint }.run(step, of: key)
             var report = Report(
                 outcome.changed.isEmpty ? ["Nothing was changed."] : outcome.changed.map { "\($0) is changed." },

@@ -23,7 +23,7 @@ struct AuthorityRotation {
         if next.secret.exists, try hasSameSecret(next, current) {
             // The key came from another node, or a run was stopped after it had replaced the current key.
             try current.take(secretOf: next)
-            if next.certificate.exists, try !hasSameText(next.certificate, current.certificate) {
+            if next.certificate.exists, try !next.certificate.hasSameText(as: current.certificate) {
                 try current.certificate.replace(try next.certificate.read())
                 outcome.changed.append(current.certificate.path)
             }
@@ -118,12 +118,7 @@ struct AuthorityRotation {
 
     private func hasSameSecret(_ one: AuthorityFiles, _ other: AuthorityFiles) throws(CommandFailure) -> Bool {
         guard other.secret.exists else { return false }
-        return try hasSameText(one.secret, other.secret)
-    }
-
-    private func hasSameText(_ one: KeyFile, _ other: KeyFile) throws(CommandFailure) -> Bool {
-        guard other.exists else { return false }
-        return try one.read().utf8.elementsEqual(try other.read().utf8)
+        return try one.secret.hasSameText(as: other.secret)
     }
 
     private func making<Value>(_ file: KeyFile, _ body: () throws -> Value) throws(CommandFailure) -> Value {

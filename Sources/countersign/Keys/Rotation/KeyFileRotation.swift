@@ -12,6 +12,10 @@ struct KeyFileRotation {
     let randomBytes: (Int) -> [UInt8]
     /// The end of the last certificate of the former authority.
     var lastEnd: Date?
+    /// The administrators with a valid certificate of the former authority of administrators.
+    var formerAdministrators: [String] = []
+    /// How requests to wallets name the service.
+    var walletName = WalletReader.NameKind.certificateHash
     /// The digest by which nodes compare a nonce secret.
     let nonceDigest: (Secret<[UInt8]>) -> Digest256
 
@@ -29,6 +33,8 @@ struct KeyFileRotation {
         case .blindIndex: return try version(step, of: key, .blindIndexSecrets, .blindIndexKeys)
         case .server: return try ServerKeyRotation(directory: directory, now: now, randomBytes: randomBytes).run(step)
         case .authority: return try AuthorityRotation(self).run(step)
+        case .administratorAuthority: return try AdministratorAuthorityRotation(self).run(step)
+        case .wallet: return try WalletKeyRotation(self).run(step)
         case .webhook: return try WebhookSecretRotation(self).run(step)
         case .wrapping: throw CommandFailure("The wrapping key is rotated with the store.")
         }
@@ -115,7 +121,7 @@ extension KeyFileRotation {
 
     /// Returns if every live node accepts a key.
     func requireAccepted(_ digest: Digest256, _ item: NodeFingerprints.Item) throws(CommandFailure) {
-        for node in nodes where node.fingerprints.items[item]?.values.contains(digest) != true {
+        for node in readers(of: item) where node.fingerprints.items[item]?.values.contains(digest) != true {
             throw Self.notReady(node)
         }
     }
@@ -124,8 +130,15 @@ extension KeyFileRotation {
     func requireUsed(
         _ digest: Digest256, _ item: NodeFingerprints.Item, for seconds: TimeInterval
     ) throws(CommandFailure) {
-        for node in nodes where node.fingerprints.items[item]?[1] != digest { throw Self.notReady(node) }
+        for node in readers(of: item) where node.fingerprints.items[item]?[1] != digest {
+            throw Self.notReady(node)
+        }
         try requireRunning(for: seconds, changedAt: nil)
+    }
+
+    /// The live nodes that read an item. The authority of administrators is read only by nodes that serve the console.
+    private func readers(of item: NodeFingerprints.Item) -> [ClusterMember] {
+        item == .administratorAuthority ? nodes.filter { $0.fingerprints.items[item] != nil } : nodes
     }
 
     private func requireRunning(for seconds: TimeInterval, changedAt: Date?) throws(CommandFailure) {
@@ -177,6 +190,28 @@ extension KeyFileRotation {
                     "When devices and providers trust ca.pem, run `countersign keys rotate server`.",
                     "When all certificates of the former authority have expired, run `\(command) --prune`.",
                 ]
+            case (.administratorAuthority, .stage):
+                ["Restart the nodes that serve the console one by one.", "Then run `\(command)`."]
+            case (.administratorAuthority, .use):
+                [
+                    "Restart the nodes that serve the console one by one.",
+                    "Copy admin-ca.key and admin-ca.pem to the other hosts on which administrators are added.",
+                    "Run `countersign admin renew NAME --out FILE` for each administrator with a certificate.",
+                    "Then run `\(command) --prune`.",
+                ]
+            case (.administratorAuthority, .prune):
+                ["Restart the nodes that serve the console one by one, at any time."]
+            case (.wallet, .stage):
+                [
+                    "Request a certificate for wallet-next.key from the scheme of wallets, for example with `openssl req -new "
+                        + "-key wallet-next.key -subj /CN=NAME`.",
+                    "Store it and its chain in wallet-next.pem.", "Then run `\(command)`.",
+                ]
+            case (.wallet, _):
+                [
+                    "Send SIGHUP to all nodes at once.",
+                    "Users whose wallet was about to answer on the same device begin again.",
+                ]
             case (.webhook, .stage):
                 [
                     "Restart the nodes one by one. Each message then has a signature of both secrets.",
@@ -225,6 +260,12 @@ extension KeyFileRotation {
                 [.nextAuthorityKey, .nextAuthorityCertificate]
             )
         case (.authority, .prune): ([], [.formerAuthorityKey, .formerAuthorityCertificate])
+        case (.administratorAuthority, .stage): ([.nextAdminAuthorityCertificate], [])
+        case (.administratorAuthority, .use):
+            ([.adminAuthorityCertificate, .formerAdminAuthorityCertificate], [.nextAdminAuthorityCertificate])
+        case (.administratorAuthority, .prune): ([], [.formerAdminAuthorityCertificate])
+        case (.wallet, .stage): ([], [])
+        case (.wallet, _): ([.walletKey, .walletCertificate], [])
         case (.webhook, _): ([.webhookSecret], [])
         case (.server, _): ([.serverKey, .serverCertificate, .nextServerKey], [])
         }

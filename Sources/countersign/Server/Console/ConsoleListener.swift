@@ -2,7 +2,6 @@ import API
 import Console
 import Domain
 import Foundation
-import NIOSSL
 
 /// The parts of the administrators' console that live as long as the process.
 struct ConsoleListener: Sendable {
@@ -11,8 +10,8 @@ struct ConsoleListener: Sendable {
     /// The open connections of administrators.
     let connections = ConnectionTable()
     let history = FigureHistory()
-    /// The end of the authority of administrators.
-    let authorityEndsAt: Date
+    /// The authorities whose certificates the listener accepts.
+    let authorities: AdministratorAuthorities
 
     /// `nil` if the console is off.
     ///
@@ -29,16 +28,11 @@ struct ConsoleListener: Sendable {
                 "\(file.path) is missing: add the first administrator with "
                     + "`countersign admin add NAME --role security --out NAME.p12`, or start without --console.")
         }
-        let pem = try file.read()
-        guard let roots = try? NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)), !roots.isEmpty else {
-            throw CommandFailure("\(file.path) is not a certificate in PEM; restore it from its backup.")
-        }
-        authorityEndsAt = Date(timeIntervalSince1970: TimeInterval(roots.map(\.notValidAfter).min() ?? 0))
+        authorities = try AdministratorAuthorities(in: settings.keys)
         // `admin add` makes a root: the TLS library verifies chains.
         tls = try ListenerTLS(
             chainPEM: chain, keyPEM: key,
             clients: .init(
-                authorities: try roots.map { try $0.toDERBytes() }, areRoots: true, isTLS13Only: true,
-                speaksHerald: false))
+                authorities: authorities.chains, areRoots: true, isTLS13Only: true, speaksHerald: false))
     }
 }

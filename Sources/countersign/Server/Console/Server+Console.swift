@@ -79,7 +79,7 @@ extension Server {
             spent: tallies.spent, review: backlog.review, outbox: backlog.outbox, nodes: tallies.nodes,
             ends: [
                 ("server", server.present.notAfter), ("authority of devices", keys.authorities.current.notAfter),
-                ("authority of administrators", console.authorityEndsAt),
+                ("authority of administrators", console.authorities.endsAt),
             ])
     }
 
