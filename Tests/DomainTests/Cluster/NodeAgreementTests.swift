@@ -90,7 +90,7 @@ struct NodeAgreementTests {
 
     @Test(
         "While a key that signs or makes nonces is rotated each node accepts the present one of the others",
-        arguments: [NodeFingerprints.Item.accessTokenKeys, .serviceKey, .nonceKey, .authority])
+        arguments: [NodeFingerprints.Item.accessTokenKeys, .serviceKey, .nonceKey, .authority, .administratorAuthority])
     func published(item: NodeFingerprints.Item) {
         let first = Self.fingerprints([item: [1: "old", 2: "new"]])
         let second = Self.fingerprints([item: [1: "new", 2: "old"]])
