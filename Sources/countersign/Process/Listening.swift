@@ -29,28 +29,40 @@ struct Listening: Service {
             stopping.finish()
             ending.cancel()
         }
-        try await withGracefulShutdownHandler {
-            try await withThrowingTaskGroup { group in
-                for listener in listeners {
-                    group.addTask { try await run(listener) }
+        let running = listeners.map { ($0, ServiceGroup(services: [$0.service], logger: logger)) }
+        let cause = await withGracefulShutdownHandler {
+            await withTaskGroup { group in
+                for (listener, service) in running {
+                    group.addTask { await failure(of: listener, service) }
                 }
-                // If one fails, all stop.
-                while try await group.next() != nil {}
+                var first: (any Error)?
+                for await failure in group {
+                    guard let failure, first == nil else { continue }
+                    first = failure
+                    stopping.yield()
+                    // If one fails, all stop. A listener that is cancelled would log errors of its own.
+                    for (_, service) in running { await service.triggerGracefulShutdown() }
+                }
+                return first
             }
         } onGracefulShutdown: {
             stopping.yield()
             stopping.finish()
         }
+        if let cause { throw cause }
     }
 
-    /// - Throws: ``CommandFailure`` if the address is not available.
-    private func run(_ listener: Listener) async throws {
+    /// Why a listener ended; ``CommandFailure`` if its address is not available, `nil` after a graceful end.
+    private func failure(of listener: Listener, _ service: ServiceGroup) async -> (any Error)? {
         do {
-            try await listener.service.run()
+            try await service.run()
+            return nil
         } catch let error as IOError {
-            throw CommandFailure(
+            return CommandFailure(
                 "The \(listener.name) listener cannot listen on \(listener.address): "
                     + "\(String(cString: strerror(error.errnoCode))).")
+        } catch {
+            return error
         }
     }
 
