@@ -81,6 +81,8 @@ package extension RestoreStore {
             report.messagesDropped = try records.dropUnsentMessages()
             try records.endPhoneVerifications()
             try records.deletePushEndpoints()
+            // An act that was confirmed or refused since would wait again.
+            try WaitingActRepository(transaction).delete(through: .distantFuture)
             try records.beginNonceGeneration(generation)
             // A node that was suspended meanwhile may have read changes that this store never had.
             try transaction.renewChangeLog()
@@ -91,6 +93,8 @@ package extension RestoreStore {
             if let losses {
                 try replay(losses, in: transaction, &report)
                 detail += ", replaced store at \(losses.audit.sequence) with digest \(losses.audit.digest.base64URL)"
+            } else {
+                try skipListNumbers(transaction)
             }
             try AuditRepository(transaction).append(
                 .storeRestored, subject: .store, actor: actor, detail: detail, reason: reason, id: auditID)
@@ -181,8 +185,6 @@ package extension RestoreStore {
                 .providerDisabled, subject: AuditSubject(.provider, provider.id), actor: actor,
                 detail: "again after a restore", id: environment.newUUID())
         }
-        // An act that was confirmed since would wait again.
-        try WaitingActRepository(transaction).delete(through: .distantFuture)
         for one in try losses.administrators(in: transaction) {
             try audit.append(
                 one.removedAt == nil ? .administratorAdded : .administratorRemoved,
@@ -200,14 +202,31 @@ package extension RestoreStore {
                 .providerChanged, subject: AuditSubject(.provider, removal.provider), actor: actor,
                 detail: "\(removal.what), removed again after a restore", id: environment.newUUID())
         }
-        // A revocation list's number never falls (RFC 5280 §5.2.3).
         let lists = RevocationListRepository(transaction)
         for list in losses.lists where list.number > (try lists.heading(of: list.authority)?.number ?? 0) {
-            // It is unknown whether the list is complete, so the next one is made.
-            try lists.publish(
-                .init(
-                    authority: list.authority, number: list.number, der: list.der, entries: list.entries,
-                    thisUpdate: list.thisUpdate, revocations: -1))
+            try publish(list, number: list.number, transaction)
+        }
+    }
+
+    /// Publishes a list again. It is unknown whether it is complete, so the next one is made. A list's number never falls
+    /// (RFC 5280 §5.2.3).
+    private func publish(
+        _ list: RevocationListRepository.Published, number: Int64, _ transaction: any Transaction
+    ) throws {
+        try RevocationListRepository(transaction).publish(
+            .init(
+                authority: list.authority, number: number, der: list.der, entries: list.entries,
+                thisUpdate: list.thisUpdate, revocations: -1))
+    }
+
+    /// Skips the numbers of lists that the lost store may have published: at most one in each millisecond. Otherwise
+    /// readers would ignore new lists as older than theirs.
+    private func skipListNumbers(_ transaction: any Transaction) throws {
+        for list in try RevocationListRepository(transaction).all() {
+            let age = max(0, transaction.now.timeIntervalSince(list.thisUpdate))
+            let (number, isTooLarge) = list.number.addingReportingOverflow(Int64(saturating: age * 1000))
+            guard !isTooLarge else { continue }
+            try publish(list, number: number, transaction)
         }
     }
 

@@ -183,6 +183,9 @@ struct StoreReopenCommand: InstallationCommand {
             throw error
         }
         let place = settings.store.place
-        return Report("\(place) is in use again.", json: [.json("reopened", place)])
+        let entries = RepeatByHand.entries(isLost: lost)
+        var report = Report("\(place) is in use again.", json: [.json("reopened", place)] + entries)
+        if lost { report.notes = RepeatByHand.allCases.map { "Repeat by hand: \($0.row)" } }
+        return report
     }
 }

@@ -12,8 +12,9 @@ struct StoreRestoreCommand: InstallationCommand {
         abstract: "Replace the store with a backup. The service must be stopped; the current store is kept.",
         discussion: """
             All sessions end, pending nonces are refused, unsent messages are dropped. What was erased, revoked, \
-            banned or disabled since the backup stays so, and webhooks, event streams and resource URLs that were \
-            removed stay removed: it is replayed from the replaced store. If that is lost, repeat it by hand. \
+            banned, disabled, withdrawn or deleted since the backup stays so, and removed administrators, webhooks, \
+            event streams, URLs and origins stay removed: it is replayed from the replaced store. If that is lost, \
+            dismissed administrators are active again. The command lists what to repeat by hand. \
             --in-place does this for a store that an engine's own tools have restored, such as pg_restore, before \
             any service runs on it.
             """,
@@ -135,21 +136,11 @@ struct StoreRestoreCommand: InstallationCommand {
             Entry("provider_keys_ended_again", done.providerKeysEnded),
             Entry("providers_disabled_again", done.providersDisabled),
             Entry("withdrawals_again", done.withdrawals), Entry("receivers_removed_again", done.receivers.count),
-            .json("receivers", done.receivers), .json("repeat_by_hand", isLost ? byHand : []),
+            .json("receivers", done.receivers),
         ]
         entries += done.receivers.map { .people("removed again", $0) }
-        if isLost { entries += byHand.map { .people("repeat by hand", $0) } }
-        return Report(entries)
+        return Report(entries + RepeatByHand.entries(isLost: isLost))
     }
-
-    /// Changes since the backup that are unknown if the replaced store is lost.
-    private static let byHand = [
-        "erasures: countersign user erase", "bans and lifts: countersign ban add, ban lift",
-        "revoked devices: countersign device revoke", "revoked provider keys: countersign provider key revoke",
-        "disabled providers: countersign provider disable",
-        "removed resource URLs: countersign provider resource remove",
-        "removed webhooks and event streams: their providers",
-    ]
 }
 
 /// Prepares a store for use, in place, after other tools have restored it.
