@@ -7,7 +7,8 @@ package extension Refusal {
     static let unknownAddress = Refusal(
         .notFound, "No user of your provider can be found by this address. Check it, or ask the user for another one.")
 
-    static let unknownAddressType = Refusal(.notFound, "The path must end in phone or name.")
+    static let unknownAddressType = Refusal(
+        .notFound, "The path names no kind of address. End it in phone or name.")
 
     static func wrongNumberOfContacts(allowed: Int) -> Refusal {
         Refusal(.malformedRequest, "The list must have 1 to \(allowed) elements.", about: .blindedNumbers)

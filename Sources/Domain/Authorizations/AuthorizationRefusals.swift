@@ -74,7 +74,8 @@ package extension Refusal {
         Refusal(.conflict, "You already block \(limit.counting("user")). End another block first.", state: "full")
     }
 
-    static let noUserInPath = Refusal(.notFound, "The path must end in the id of a user.")
+    static let noUserInPath = Refusal(
+        .notFound, "The path names no user. End it in the id of a user.")
 
     static let ownBlock = Refusal(.malformedRequest, "You cannot block yourself. Name another user.")
 

@@ -48,7 +48,8 @@ package extension Refusal {
     static func alreadyBanned(_ kind: String, by ban: Ban) -> Refusal {
         let end = ban.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
         return Refusal(
-            .conflict, "Ban \(ban.id) is active on this \(kind) \(end).", state: Ban.State.active.rawValue)
+            .conflict, "Ban \(ban.id) is active on this \(kind) \(end). Lift it first, or replace it.",
+            state: Ban.State.active.rawValue)
     }
 
     static let devicesWithoutUser = Refusal(

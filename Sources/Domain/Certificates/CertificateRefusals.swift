@@ -208,7 +208,9 @@ package extension Refusal {
         .invalidCSR, "A first certificate needs an attestation. Send object instead of assertion.", reason: .gate)
 
     static func attestedAppRegistered(_ app: String) -> Refusal {
-        Refusal(.conflict, "\(app) is already registered for attestations of the app.", state: "registered")
+        Refusal(
+            .conflict, "\(app) is already registered for attestations of the app. Nothing is left to add.",
+            state: "registered")
     }
 
     static func unknownAttestedApp(_ app: String) -> Refusal {

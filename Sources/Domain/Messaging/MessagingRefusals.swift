@@ -87,7 +87,9 @@ package extension Refusal {
         .conflict, "You and this user have no approved authorization. Request one first.", state: "unauthorized")
 
     static func unsupported(by kind: MessageStream.Kind) -> Refusal {
-        Refusal(.conflict, "A stream of the kind \(kind.rawValue) does not support this.", state: "unsupported")
+        Refusal(
+            .conflict, "A stream of the kind \(kind.rawValue) does not support this. Use a stream of another kind.",
+            state: "unsupported")
     }
 
     static func tooManyStreams(_ count: Int64) -> Refusal {

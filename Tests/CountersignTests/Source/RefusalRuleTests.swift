@@ -1,4 +1,5 @@
 import Fixtures
+import Foundation
 import Testing
 
 /// Each refusal is a named constant in a file of its feature, `…Refusals.swift`.
@@ -66,6 +67,23 @@ struct RefusalRuleTests {
         }
         #expect(places.count > 200)
         for (sentence, files) in places { #expect(files.count == 1, "\(sentence) is in \(files)") }
+    }
+
+    @Test("a sentence about a conflict or an unknown thing is followed by what to do")
+    func remedies() throws {
+        var count = 0
+        for file in try Self.files(Self.below + ["API", "Console"]) where file.name.hasSuffix("Refusals.swift") {
+            for part in Self.code(file).components(separatedBy: "Refusal(").dropFirst() {
+                guard part.contains(/^\s*\.(?:conflict|notFound)\b/) else { continue }
+                count += 1
+                // The call, and the braces after it.
+                let call = part.components(separatedBy: "\n\n")[0].components(separatedBy: "\n    }")[0]
+                let text = call.matches(of: /"((?:[^"\\]|\\.)*)"/).map { String($0.output.1) }.joined()
+                // With a subject each surface appends its own remedy, such as a flag.
+                #expect(call.contains("about: .") || text.contains(/\.\s/), "\(file.path): \(text)")
+            }
+        }
+        #expect(count > 100)
     }
 
     @Test("no member of JSON is named below the API, which knows it by the subject of the refusal")

@@ -24,7 +24,7 @@ package extension Refusal {
         about: .returnAddress)
 
     static func originRegistered(_ origin: String) -> Refusal {
-        Refusal(.conflict, "\(origin) is already registered for the app.", state: "registered")
+        Refusal(.conflict, "\(origin) is already registered for the app. Nothing is left to add.", state: "registered")
     }
 
     static func unknownOrigin(_ origin: String) -> Refusal {

@@ -52,7 +52,7 @@ struct BanCommand: AsyncParsableCommand {
                     : confirmed(order, by: policy ?? BanPolicy(), admin.administration)
                 return BanCommand.report(ban, until: ban.map(\.endsAt) ?? order.endsAt, impact).noting(note)
             } catch let refusal as Refusal where refusal.state == Ban.State.active.rawValue {
-                throw CommandFailure("\(refusal.detail) Lift it, or add --replace to put this ban in its place.")
+                throw CommandFailure("\(refusal.detail) The flag for that is --replace.")
             }
         }
 
