@@ -60,13 +60,14 @@ final class HeraldConnection: Sendable {
                 group.addTask { [self] in
                     switch job {
                     case .authenticate(let token):
-                        let result = await authenticate(token, on: connection)
+                        let carrier = ResponseCarrier(face.accounts, on: value.channel)
+                        let result = await carrier.carrying { await authenticate(token, on: connection, carrier) }
                         loop.execute { handler.value.authenticated(result) }
                     case .judge(let held):
                         let verdict = await service.verdict(held, on: connection)
                         loop.execute { handler.value.judged(verdict) }
                     case .call(let running, let held):
-                        let outcome = await ResponseCarrier.$current.withValue(running.carrier) {
+                        let outcome = await running.carrier.carrying {
                             await calls.answer(
                                 running.call.payload, token: held.token.reveal(), on: value.channel, logger: logger)
                         }
@@ -82,17 +83,17 @@ final class HeraldConnection: Sendable {
 
     /// Verifies a token, and logs that like a request.
     private func authenticate(
-        _ token: String, on connection: ClientConnection
+        _ token: String, on connection: ClientConnection, _ carrier: ResponseCarrier
     ) async -> HeraldHandler.Authentication {
         let start = ContinuousClock.now
         let id = (CurrentConnection.current.requestIDs ?? face.newRequestIDs()).next()
         do {
             let held = try await service.holdSession(token, on: connection)
-            record(nil, nil, start, id, connection)
+            record(nil, nil, start, id, connection, carrier)
             return .holds(held)
         } catch {
             let problem = Problem(error)
-            record(problem, error, start, id, connection)
+            record(problem, error, start, id, connection, carrier)
             switch problem.refusal?.code {
             case .sessionChallenged: return .refused(.challenged)
             case .userBanned: return .refused(.banned)
@@ -104,13 +105,15 @@ final class HeraldConnection: Sendable {
 
     private func record(
         _ problem: Problem?, _ cause: (any Error)?, _ start: ContinuousClock.Instant, _ id: String,
-        _ connection: ClientConnection
+        _ connection: ClientConnection, _ carrier: ResponseCarrier
     ) {
+        var parties = carrier.parties
+        parties.device = connection.deviceID
         face.record(
             ListenerFace.Outcome(
                 method: Self.method, route: "/herald", status: problem?.status ?? .ok,
                 elapsed: ContinuousClock.now - start, problem: problem, cause: cause,
-                parties: RequestParties(device: connection.deviceID)), id: id)
+                parties: parties), id: id)
     }
 
     /// Recorded as the method in measurements and the log.

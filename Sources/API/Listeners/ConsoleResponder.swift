@@ -10,8 +10,11 @@ package extension Listeners {
     /// connection's certificate, and the request's id. It answers every error with a page.
     typealias Pages = @Sendable (HTTPRequest, Result<[UInt8], any Error>, Digest256, String) async -> PageReply
 
-    /// A page with the template of its route for the log, and with the error that it reports.
-    typealias PageReply = (head: HTTPResponse, body: [UInt8], route: String, cause: (any Error)?)
+    /// A page with the template of its route for the log, the error that it reports, and the administrator whose
+    /// certificate was verified.
+    typealias PageReply = (
+        head: HTTPResponse, body: [UInt8], route: String, cause: (any Error)?, administrator: AdministratorID?
+    )
 
     /// The status of a refusal.
     static func status(of code: Refusal.Code) -> HTTPResponse.Status { Problem.status(of: code) }
@@ -51,10 +54,13 @@ struct ConsoleResponder: HTTPResponder {
         if request.method == .head { response = response.createHeadResponse() }
         context.carriedBy?.finish()
         let isTaken = response.status.code >= 500 || context.channel.isActive
+        var parties = RequestParties()
+        parties.administrator = reply.administrator
         face.record(
             ListenerFace.Outcome(
                 method: request.method, route: reply.route, status: isTaken ? response.status : ClientGone.status,
-                elapsed: ContinuousClock.now - start, problem: reply.cause.map { Problem($0) }, cause: reply.cause),
+                elapsed: ContinuousClock.now - start, problem: reply.cause.map { Problem($0) }, cause: reply.cause,
+                parties: parties),
             id: context.id, by: context.logger)
         return response
     }

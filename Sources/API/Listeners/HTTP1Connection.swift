@@ -86,7 +86,7 @@ final class HTTP1Connection: Sendable {
     }
 
     func handle(_ value: Value, logger: Logger) async {
-        await ResponseCarrier.$current.withValue(value.carrier) {
+        await value.carrier.carrying {
             await http1.handle(value: value.requests, logger: logger)
         }
     }

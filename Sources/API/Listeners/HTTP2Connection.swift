@@ -109,7 +109,7 @@ final class HTTP2Connection: Sendable {
         await withDiscardingTaskGroup { group in
             for await stream in value.streams {
                 group.addTask { [http1] in
-                    await ResponseCarrier.$current.withValue(stream.carrier) {
+                    await stream.carrier.carrying {
                         await http1.handleHTTP(asyncChannel: stream.requests, logger: logger)
                     }
                 }

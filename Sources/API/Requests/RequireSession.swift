@@ -40,7 +40,7 @@ struct RequireSession: RouterMiddleware {
         case .session(let token):
             let session = try await service.checkSession(token, on: connection)
             context.session = session
-            context.carriedBy?.act(for: session)
+            context.carriedBy?.act(for: session.userID)
             return try await next(request, context)
         case .identity(let token, let applicationID, let named):
             guard allowsIdentityToken else {
@@ -48,7 +48,7 @@ struct RequireSession: RouterMiddleware {
             }
             let opened = try await create(token, applicationID, named, on: connection)
             context.session = opened.session
-            context.carriedBy?.act(for: opened.session)
+            context.carriedBy?.act(for: opened.session.userID)
             var response: Response
             do {
                 response = try await next(request, context)
@@ -86,9 +86,8 @@ struct ActionFailedAfterSignIn: Error {
 }
 
 extension Service.OpenedSession {
-    /// Counts a sign-in, and the claims that it came without. The request's log line names its provider, app and device.
+    /// Counts a sign-in, and the claims that it came without.
     func count() {
-        ResponseCarrier.current?.note(RequestParties(session))
         Counter(label: "nonces_spent").increment()
         for claim in ignoredClaims {
             Counter(label: "identity_claims_ignored", dimensions: [("claim", claim)]).increment()

@@ -8,6 +8,8 @@ struct RequestParties: Sendable, Equatable {
     var app: ApplicationID?
     /// The device of the connection's certificate.
     var device: DeviceID?
+    /// The administrator of the connection's certificate, in the console.
+    var administrator: AdministratorID?
 
     init(provider: ProviderID? = nil, app: ApplicationID? = nil, device: DeviceID? = nil) {
         (self.provider, self.app, self.device) = (provider, app, device)
@@ -21,5 +23,6 @@ struct RequestParties: Sendable, Equatable {
         if let provider { member("provider_id", provider.uuid) }
         if let app { member("app_id", app.uuid) }
         if let device { member("device_id", device.uuid) }
+        if let administrator { member("admin_id", administrator.uuid) }
     }
 }

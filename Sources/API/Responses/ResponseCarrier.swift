@@ -2,6 +2,7 @@ import Domain
 import Encoding
 import HTTPTypes
 import NIOCore
+import Operations
 import ServiceLifecycle
 import Synchronization
 
@@ -10,7 +11,7 @@ import Synchronization
 /// It has what a request needs in addition to its task: the claim of its response, and its wait for a change. Both are
 /// released when the client is gone, whatever the request is doing.
 final class ResponseCarrier: Sendable {
-    /// The carrier of the current task's request. Each protocol sets it.
+    /// The carrier of the current task's request. Each protocol sets it by ``carrying(_:)``.
     @TaskLocal static var current: ResponseCarrier?
 
     private struct State {
@@ -50,19 +51,25 @@ final class ResponseCarrier: Sendable {
     /// Sets the request's user, against whose limit the response is counted.
     func act(for user: UserID) { state.withLock { $0.user = user } }
 
-    /// Sets the request's session, whose user the response is counted against.
-    func act(for session: Session) {
-        act(for: session.userID)
-        note(RequestParties(session))
+    /// Runs the work of requests whose responses are carried here, and notes the proven parties of each for its log line,
+    /// even if it is refused.
+    func carrying<T>(_ body: () async throws -> T) async rethrows -> T {
+        try await Self.$current.withValue(self) {
+            try await Operations.Service.$hearParties.withValue({ [self] in note($0, $1) }) { try await body() }
+        }
     }
 
     /// Sets the provider that proved itself, against whose limit the response is counted instead of its address's.
-    func act(for provider: ProviderID) {
-        state.withLock { ($0.provider, $0.parties) = (provider, RequestParties(provider: provider)) }
-    }
+    func act(for provider: ProviderID) { state.withLock { $0.provider = provider } }
 
-    /// Sets whom the request concerns, for its log line.
-    func note(_ parties: RequestParties) { state.withLock { $0.parties = parties } }
+    /// Notes a proven party of the request. The first proof decides; a later one may add the provider's app.
+    private func note(_ provider: ProviderID, _ app: ApplicationID?) {
+        state.withLock { state in
+            guard state.parties.provider.map({ $0 == provider }) ?? true else { return }
+            state.parties.provider = provider
+            state.parties.app = state.parties.app ?? app
+        }
+    }
 
     var parties: RequestParties { state.withLock { $0.parties } }
 

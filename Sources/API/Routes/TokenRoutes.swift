@@ -104,7 +104,6 @@ struct TokenRoutes: Sendable {
         _ form: FormBody, proof: String?, on connection: ClientConnection
     ) async throws -> Response {
         let exchanged = try await service.exchangeSessionToken(try exchangeRequest(form, proof: proof), on: connection)
-        ResponseCarrier.current?.note(RequestParties(exchanged.session))
         return .json(Self.json(exchanged).buffer)
     }
 

@@ -19,12 +19,14 @@ extension Console {
         case .seeOther(let path):
             var fields = PageHeaders.fields
             fields[.location] = path.text
-            return (HTTPResponse(status: .seeOther, headerFields: fields), [], visit.route, nil)
+            return (
+                HTTPResponse(status: .seeOther, headerFields: fields), [], visit.route, nil, visit.administrator?.id
+            )
         case .download(let bytes, let name, let mediaType):
             var fields = PageHeaders.fields
             fields[.contentType] = mediaType.description
             fields[.contentDisposition] = "attachment; filename=\"\(name)\""
-            return (HTTPResponse(status: .ok, headerFields: fields), bytes, visit.route, nil)
+            return (HTTPResponse(status: .ok, headerFields: fields), bytes, visit.route, nil, visit.administrator?.id)
         }
     }
 
@@ -39,7 +41,7 @@ extension Console {
         if visit.administrator == nil { fields[.connection] = "close" }
         return (
             HTTPResponse(status: status, headerFields: fields), page.document(in: frame(visit)).bytes, visit.route,
-            cause
+            cause, visit.administrator?.id
         )
     }
 

@@ -36,8 +36,11 @@ package struct Console: Sendable {
 }
 
 package extension Console {
-    /// A page with the template of its route for the log, and with the error that it reports.
-    typealias Reply = (head: HTTPResponse, body: [UInt8], route: String, cause: (any Error)?)
+    /// A page with the template of its route for the log, the error that it reports, and the administrator whose
+    /// certificate was verified.
+    typealias Reply = (
+        head: HTTPResponse, body: [UInt8], route: String, cause: (any Error)?, administrator: AdministratorID?
+    )
 
     /// - Parameters:
     ///   - isOwnHost: whether the server's certificate names a host.

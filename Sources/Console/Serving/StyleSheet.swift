@@ -8,7 +8,7 @@ enum StyleSheet {
     static var reply: Console.Reply {
         var fields = PageHeaders.fields
         fields[.contentType] = "text/css; charset=utf-8"
-        return (HTTPResponse(status: .ok, headerFields: fields), text.withUTF8Buffer { Array($0) }, path, nil)
+        return (HTTPResponse(status: .ok, headerFields: fields), text.withUTF8Buffer { Array($0) }, path, nil, nil)
     }
 
     private static let text: StaticString = """

@@ -15,7 +15,7 @@ package struct Wallet: Sendable {
     ///   - fetch: fetches a status list from a public URL, within a few seconds.
     package init(
         trust: IssuerTrust, reader: WalletReader, listRoots: TrustList.Roots? = nil,
-        now: @escaping @Sendable () -> Date, fetch: @escaping FetchList
+        now: @escaping @Sendable () -> Date, fetch: @escaping @Sendable (_ uri: String) async -> [UInt8]?
     ) {
         issuers = TrustedIssuers(trust: trust, reader: reader, listRoots: listRoots, now: now)
         lists = StatusLists(now: now, fetch: fetch)
@@ -27,4 +27,4 @@ package struct Wallet: Sendable {
 }
 
 /// Fetches a list from a public URL; `nil` if it cannot be fetched.
-package typealias FetchList = @Sendable (_ uri: String) async -> [UInt8]?
+typealias FetchList = @Sendable (_ uri: String) async -> [UInt8]?

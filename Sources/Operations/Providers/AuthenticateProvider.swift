@@ -114,6 +114,7 @@ package extension Service {
         let verified = try providerTokens.verify(
             token, with: request, provider: known?.provider, key: known?.key(token.keyID), now: now)
         guard let known else { throw Refusal.unknownTokenIssuer }
+        ProvenParties.note(known.provider.id)
         let bearer = VerifiedBearers.Bearer(
             provider: known, keyID: verified.keyID, scopes: nil, verifiedAt: now, expiresAt: verified.expiresAt)
         return (bearer, verified.isForOneRequest)
@@ -130,6 +131,7 @@ package extension Service {
         else {
             throw Refusal.accessTokenKeyEnded
         }
+        ProvenParties.note(access.provider)
         guard scope?.isGranted(by: access.scopes) ?? true else {
             throw Refusal.scopeRequired(scope)
         }
@@ -153,6 +155,7 @@ package extension Service {
             token, audiences: urls.audiences, provider: known?.provider, key: known?.key(token.keyID),
             now: environment.now())
         guard let known else { throw Refusal.unknownTokenIssuer }
+        ProvenParties.note(proof.provider)
         guard shown.clientID == nil || shown.clientID.flatMap({ ProviderID($0[...]) }) == proof.provider else {
             let isApp = known.applications.contains { $0.id.description == shown.clientID?.lowercased() }
             throw isApp ? Refusal.applicationIDAsClient : .clientOfAnotherProvider
@@ -204,6 +207,7 @@ package extension Service {
             token, request: request, provider: known?.provider, key: known?.key(token.keyID),
             now: environment.now())
         guard let known else { throw Refusal.unknownTokenIssuer }
+        ProvenParties.note(proof.token.provider)
         try await spend(
             "proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil, refusing: .proofUsed)
         try count(cost, by: .provider(proof.token.provider))

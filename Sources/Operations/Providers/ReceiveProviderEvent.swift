@@ -26,6 +26,7 @@ package extension Service {
         let event = try ProviderTokenVerifier(realm: realm, clockSkew: clockSkew).verifyEvent(
             token, audiences: [realm, urls.issuer], provider: known?.provider,
             key: known?.key(token.keyID), now: environment.now())
+        ProvenParties.note(event.provider)
         try count(cost, by: .provider(event.provider))
         guard let keyID = token.keyID else { throw Refusal.eventWithoutKeyID }
         try await write { transaction, events in

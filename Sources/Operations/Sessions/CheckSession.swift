@@ -54,6 +54,7 @@ extension Service {
             throw Refusal.sessionEnded
         }
         let session = cached.session
+        ProvenParties.note(session, on: connection)
         switch session.effectiveState(at: now, policy: policy) {
         case .destroyed: throw Refusal.sessionEnded
         case .expired: throw Refusal.sessionExpired

@@ -65,7 +65,8 @@ extension Service {
             realm: realm, endpoints: urls.audiences, isGrant: isGrant,
             policy: policy[\.identityTokens])
         let token = try verifier.verify(
-            unverified, provider: known?.provider, key: key, now: environment.now())
+            unverified, provider: known?.provider, key: key, now: environment.now()
+        ) { ProvenParties.note($0) }
         guard let known else {
             throw Refusal.unknownIssuer
         }
@@ -108,6 +109,7 @@ extension Service {
         guard let known else {
             throw Refusal.unknownIssuer
         }
+        ProvenParties.note(known.provider.id)
         try await IssuerKeys(self).audit(token, of: known.provider)
         return (token, known)
     }

@@ -47,12 +47,15 @@ package extension IdentityTokenVerifier {
     /// - Parameters:
     ///   - provider: the provider that the token's `iss` names, `nil` if there is none.
     ///   - key: the key that the token's `kid` names, `nil` if there is none.
+    ///   - onTrust: is called after the provider's signature was verified, before the claims are read.
     /// - Throws: `Refusal` `invalid_identity_token`, its reason one of `Refusal.Reason.ofIdentityTokens`.
     func verify(
-        _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
+        _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date,
+        onTrust: (ProviderID) -> Void = { _ in }
     ) throws(Refusal) -> IdentityToken {
         let input = TokenRule.Input(token: token, profile: profile, provider: provider, key: key)
         let (provider, key) = try input.requireTrust(refusing: .invalidIdentityToken)
+        onTrust(provider.id)
         var claims = ClaimReader(token.payload)
         let identity = IdentityClaims(from: &claims, provider: provider, verifier: self, now: now)
         if let defect = claims.defects.first { throw defect.refusal(.invalidIdentityToken) }

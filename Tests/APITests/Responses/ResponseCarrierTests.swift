@@ -248,7 +248,7 @@ struct ResponseCarrierTests {
                 || $0.text.contains("calls.answer(")
         }
         #expect(Set(faces.map(\.name)) == ["HTTP1Connection.swift", "HTTP2Connection.swift", "HeraldConnection.swift"])
-        for face in faces { #expect(face.text.contains("ResponseCarrier.$current.withValue("), "\(face.name)") }
+        for face in faces { #expect(face.text.contains(".carrying {"), "\(face.name)") }
         #expect(
             files.filter { $0.text.contains("cancelWhenGracefulShutdown") }.map(\.name) == ["ResponseCarrier.swift"])
         func count(_ text: String, in files: [SourceFile]) -> Int {

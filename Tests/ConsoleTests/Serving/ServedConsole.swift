@@ -40,6 +40,7 @@ struct ServedConsole: Sendable {
         let text: String
         let route: String
         let refusal: Refusal?
+        let administrator: AdministratorID?
     }
 
     /// Fields of a browser that opens a page of the console from another one.
@@ -61,7 +62,8 @@ struct ServedConsole: Sendable {
             body: .success(Array(body.utf8)), thumbprint: thumbprint ?? world.thumbprint, id: "r1")
         return Answer(
             status: reply.head.status.code, fields: reply.head.headerFields,
-            text: String(decoding: reply.body, as: UTF8.self), route: reply.route, refusal: reply.cause as? Refusal)
+            text: String(decoding: reply.body, as: UTF8.self), route: reply.route, refusal: reply.cause as? Refusal,
+            administrator: reply.administrator)
     }
 
     /// The body of a form with its token and id.

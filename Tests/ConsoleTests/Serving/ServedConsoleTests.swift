@@ -24,6 +24,8 @@ struct ServedConsoleTests {
                 let isPage = route.kind == .page
                 let answer = await console.send(isPage ? .get : .post, Self.path(route))
                 #expect(answer.route == route.path.description)
+                // For the log line, also of a refusal.
+                #expect(answer.administrator != nil, "\(route.path)")
                 if role.includes(route.right) {
                     // An action without its form is refused for that.
                     if isPage { #expect(answer.status != 403, "\(route.path)") }
@@ -47,6 +49,7 @@ struct ServedConsoleTests {
                 await console.send(.get, "/console.css", []),
             ]
             #expect(answers.map(\.status) == [200, 404, 405, 403, 200])
+            #expect(answers.map { $0.administrator != nil } == [true, true, true, false, false])
             for answer in answers {
                 for field in PageHeaders.fields { #expect(answer.fields[field.name] == field.value) }
                 // With another policy browsers hide the origin of the console's own forms.

@@ -23,6 +23,12 @@ struct HeraldServiceTests {
         // A call has the line of its route; a token stands in none.
         #expect(log.contains("\"protocol\":\"herald\"") && log.contains("\"code\":\"binding_mismatch\""))
         #expect(!log.contains("Bearer") && !log.contains("session_token"))
+        // A refusal has the parties that the token proved: none if it is of another device.
+        let refused = try service.logLines("\"method\":\"AUTH\"")
+        for (code, isProven) in [("session_challenged", true), ("user_banned", true), ("binding_mismatch", false)] {
+            let lines = refused.filter { $0.contains("\"code\":\"\(code)\"") }
+            #expect(!lines.isEmpty && lines.allSatisfy { $0.contains("provider_id") == isProven }, "\(code): \(lines)")
+        }
     }
 
     @Test("answers any order of frames as a model says, which Hypothesis drives")

@@ -46,6 +46,7 @@ final class SignInTrace: Sendable {
     }
 
     func note(_ application: Application) {
+        ProvenParties.note(application.providerID, application.id)
         state.withLock { $0.applicationID = application.id }
     }
 
