@@ -10793,7 +10793,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Leave the events of a user out of a stream",
-    "description": "Events that already wait are still delivered.",
+    "description": "Events that already wait are still delivered. Requires a fresh provider token for this request, in Authorization or in Countersign-Proof in addition to the access token.",
     "responses": {
      "204": {
       "description": "The user's events are left out from now on"
@@ -10906,6 +10906,17 @@ extension ServiceDocument {
     "security": [
      {
       "providerToken": []
+     }
+    ],
+    "parameters": [
+     {
+      "name": "Countersign-Proof",
+      "in": "header",
+      "required": false,
+      "description": "A fresh provider token for this request, in addition to an access token in Authorization.",
+      "schema": {
+       "type": "string"
+      }
      }
     ]
    }

@@ -125,9 +125,12 @@ class Backend:
         return self.call(method, place, body, proven=changes, **query)
 
     def subject(self, verb, stream, subject, **more):
-        """Adds a subject to a stream, or removes it."""
-        body = {"stream_id": stream["stream_id"], "subject": subject, **more}
-        return self.call("POST", self.transmitter.metadata[verb + "_subject_endpoint"], body)
+        """Adds a subject to a stream, or removes it. A removal has a proof, and does not go without."""
+        body, removes = {"stream_id": stream["stream_id"], "subject": subject, **more}, verb == "remove"
+        place = self.transmitter.metadata[verb + "_subject_endpoint"]
+        if removes:
+            expect(self.call("POST", place, body).status_code in (401, 403), "a removal by the token alone")
+        return self.call("POST", place, body, proven=removes)
 
     def verify(self, stream, **state):
         body = {"stream_id": stream["stream_id"], **state}

@@ -43,9 +43,9 @@ struct StreamSubjectTests {
             let (service, backend) = (fixture.context, try await fixture.backend())
             let ours = SubjectIdentifier.user(
                 issuer: ServiceFixture.urls.issuer, subject: alice.session.userID.description)
-            try await service.removeEventSubject(ours, from: left.id, by: backend)
+            try await service.removeEventSubject(ours, from: left.id, by: try await fixture.proof())
             // A second time changes nothing.
-            try await service.removeEventSubject(ours, from: left.id, by: backend)
+            try await service.removeEventSubject(ours, from: left.id, by: try await fixture.proof())
             try await end(alice, in: fixture)
             let bob = try await bench.phones.person("bob")
             try await end(bob, in: fixture)
@@ -67,7 +67,7 @@ struct StreamSubjectTests {
             let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             let stream = try await made(fixture)
-            let (service, backend) = (fixture.context, try await fixture.backend())
+            let service = fixture.context
             for subject in [
                 SubjectIdentifier.other, .email("nobody"),
                 .user(issuer: "https://other.example", subject: "alice"),
@@ -75,11 +75,12 @@ struct StreamSubjectTests {
                 .user(issuer: ServiceFixture.urls.issuer, subject: UUID().uuidString.lowercased()),
             ] {
                 await #expect(throws: Refusal(.notFound, "")) {
-                    try await service.removeEventSubject(subject, from: stream.id, by: backend)
+                    try await service.removeEventSubject(subject, from: stream.id, by: try await fixture.proof())
                 }
             }
             await #expect(throws: Refusal(.notFound, "")) {
-                try await service.removeEventSubject(.email("alice"), from: EventStreamID(UUID()), by: backend)
+                try await service.removeEventSubject(
+                    .email("alice"), from: EventStreamID(UUID()), by: try await fixture.proof())
             }
             try await end(alice, in: fixture)
             #expect(try await users(fixture, stream) == ["alice"])
@@ -92,9 +93,9 @@ struct StreamSubjectTests {
             let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             let (one, two) = (try await made(fixture), try await made(fixture))
-            let (service, backend) = (fixture.context, try await fixture.backend())
+            let service = fixture.context
             for stream in [one, two] {
-                try await service.removeEventSubject(.email("alice"), from: stream.id, by: backend)
+                try await service.removeEventSubject(.email("alice"), from: stream.id, by: try await fixture.proof())
             }
             #expect(try await bench.count("event_stream_exclusions") == 2)
             try await service.deleteEventStream(one.id, by: try await fixture.proof())

@@ -48,7 +48,7 @@ extension ConsequenceTests {
             let made = try await stream(world, on: world.second)
             return { node in
                 try await node.context.removeEventSubject(
-                    .email("alice"), from: made.id, by: try await node.backend(world.fixture))
+                    .email("alice"), from: made.id, by: try await node.proof(world.fixture))
             }
         },
         .service("AddEventSubject", audit: ["event_subject_added"]) { world in

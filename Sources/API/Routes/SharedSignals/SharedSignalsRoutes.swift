@@ -34,11 +34,17 @@ struct SharedSignalsRoutes: Sendable {
         }
         router.post("ssf/status", cost: .write, use: setStreamStatus)
         router.post("ssf/subjects/add", cost: .write) { request, context in
-            try await change(request, context) { try await service.addEventSubject($0, to: $1, by: $2) }
+            let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
+            var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
+            let (subject, id) = try Self.subject(&members)
+            try await service.addEventSubject(subject, to: id, by: caller)
             return Response(status: .ok)
         }
         router.post("ssf/subjects/remove", cost: .write) { request, context in
-            try await change(request, context) { try await service.removeEventSubject($0, from: $1, by: $2) }
+            let (caller, body) = try await changer(reading: request, at: context.cost)
+            var members = try request.members(body)
+            let (subject, id) = try Self.subject(&members)
+            try await service.removeEventSubject(subject, from: id, by: caller)
             return Response(status: .noContent)
         }
         router.post("ssf/verification", cost: .write, use: requestVerification)
@@ -55,8 +61,8 @@ struct SharedSignalsRoutes: Sendable {
         return try await service.caller(of: request, for: scope, at: cost)
     }
 
-    /// Authenticates a change of a stream or its status and reads its body, which is read only after the token was verified,
-    /// and the call counted for it.
+    /// Authenticates a change of a stream, its status or its users and reads its body, which is read only after the token
+    /// was verified, and the call counted for it.
     private func changer(
         reading request: Request, at cost: CallCost
     ) async throws -> (Service.FreshProof, body: [UInt8]) {
@@ -145,14 +151,9 @@ struct SharedSignalsRoutes: Sendable {
 
     // MARK: Subjects
 
-    /// Parses a request about a subject (SSF 1.0 §8.1.3) and makes the change.
-    private func change(
-        _ request: Request, _ context: PublicContext,
-        _ body: (SubjectIdentifier, EventStreamID, Service.ProvenProvider) async throws -> Void
-    ) async throws {
-        let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
-        var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
-        let id = try Self.streamID(try members.string("stream_id"))
+    /// Parses a request about a subject of a stream (SSF 1.0 §8.1.3).
+    private static func subject(_ members: inout JSONBodyDecoder) throws -> (SubjectIdentifier, EventStreamID) {
+        let id = try streamID(try members.string("stream_id"))
         guard let subject = SubjectIdentifier(try members.value("subject")) else {
             throw Refusal.memberMustBe("a subject identifier of RFC 9493", "subject")
         }
@@ -160,7 +161,7 @@ struct SharedSignalsRoutes: Sendable {
         case nil, .null, .bool: break
         default: throw Refusal.memberMustBe("true or false", "verified")
         }
-        try await body(subject, id, caller)
+        return (subject, id)
     }
 
     // MARK: Poll

@@ -29,12 +29,14 @@ package extension Service {
 
     /// Excludes a user from a stream. Events that already wait in it are still delivered.
     ///
+    /// It requires a fresh proof: a stolen access token must not keep a user's events from a receiver.
+    ///
     /// - Throws: `Refusal` as ``addEventSubject(_:to:by:)``; `conflict` if the stream excludes the maximum number of
     ///   users.
     func removeEventSubject(
-        _ subject: SubjectIdentifier, from id: EventStreamID, by caller: ProvenProvider
+        _ subject: SubjectIdentifier, from id: EventStreamID, by caller: FreshProof
     ) async throws {
-        try await changeEventSubject(subject, id, caller) { transaction, user in
+        try await changeEventSubject(subject, id, caller.provider) { transaction, user in
             let subjects = EventSubjectRepository(transaction)
             guard try subjects.isExcluded(user, from: id) || !subjects.excludes(EventStream.mostExcluded, from: id)
             else {

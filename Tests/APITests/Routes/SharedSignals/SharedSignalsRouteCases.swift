@@ -199,7 +199,7 @@ extension SharedSignalsRouteTests {
         with { bench, id in
             _ = try await bench.signIn()
             try await prepare(bench, try #require(EventStreamID(id[...])))
-            return try await bench.provider("POST /ssf/subjects/\(verb)", body: subject(id))
+            return try await bench.proven("POST /ssf/subjects/\(verb)", body: subject(id))
         }
     }
 
@@ -229,7 +229,7 @@ extension SharedSignalsRouteTests {
                 "POST /ssf/subjects/\(verb)", 400, .malformedRequest,
                 with { bench, id in
                     let body = #"{"stream_id":"\#(id)","subject":{"format":"email","email":"a","iss":"b"}}"#
-                    return try await bench.provider("POST /ssf/subjects/\(verb)", body: body)
+                    return try await bench.proven("POST /ssf/subjects/\(verb)", body: body)
                 }),
             RouteCase(
                 "POST /ssf/subjects/\(verb)", 403, .insufficientScope,
@@ -237,11 +237,11 @@ extension SharedSignalsRouteTests {
             RouteCase(
                 "POST /ssf/subjects/\(verb)", 404, .notFound,
                 with { bench, id in
-                    try await bench.provider("POST /ssf/subjects/\(verb)", body: subject(id, "nobody"))
+                    try await bench.proven("POST /ssf/subjects/\(verb)", body: subject(id, "nobody"))
                 }),
             RouteCase("POST /ssf/subjects/\(verb)", 404, .notFound) { bench in
                 _ = try await bench.signIn()
-                return try await bench.provider("POST /ssf/subjects/\(verb)", body: subject(nobody))
+                return try await bench.proven("POST /ssf/subjects/\(verb)", body: subject(nobody))
             },
             RouteCase(
                 "POST /ssf/subjects/\(verb)", 429, .rateLimited, policy: Policy(),

@@ -110,6 +110,7 @@ struct SharedSignalsRouteTests {
     @Test("are neither redirected nor stopped nor deleted by a token alone, and by a proof beside it or in its place")
     func stolen() async throws {
         try await RouterBench.run { bench in
+            _ = try await bench.signIn()
             let body = "{\(Self.push)}"
             let made = try await bench.stream(body, proof: try bench.proof("POST", Self.streams, body))
             let id = try #require(made.text("stream_id"))
@@ -117,7 +118,10 @@ struct SharedSignalsRouteTests {
                 ("PATCH", Self.streams, #"{"stream_id":"\#(id)","delivery":{"method":"urn:ietf:rfc:8936"}}"#),
                 ("PATCH", Self.streams, #"{"stream_id":"\#(id)","events_requested":["urn:none"]}"#),
                 ("PUT", Self.streams, #"{"stream_id":"\#(id)"}"#),
-                ("POST", "/ssf/status", #"{"stream_id":"\#(id)","status":"disabled"}"#),
+                (
+                    "POST", "/ssf/subjects/remove",
+                    #"{"stream_id":"\#(id)","subject":{"format":"email","email":"alice"}}"#
+                ), ("POST", "/ssf/status", #"{"stream_id":"\#(id)","status":"disabled"}"#),
                 ("DELETE", "\(Self.streams)?stream_id=\(id)", ""),
             ]
             for bearer in [try await bench.access("ssf.manage"), try bench.bearer()] {
@@ -127,6 +131,10 @@ struct SharedSignalsRouteTests {
                     #expect(reply.status == 401 && reply.code == "provider_token_invalid", "\(method) \(path)")
                     reply.judge()
                 }
+                let excluded = try await bench.fixture.store.read {
+                    try $0.query("SELECT user_id FROM event_stream_exclusions", []).count
+                }
+                #expect(excluded == 0)
                 let now = try await bench.open("GET /ssf/streams?stream_id=\(id)", bearer: bearer)
                 #expect(now.body == made.body)
                 #expect(

@@ -24,6 +24,7 @@ struct ForeignProofTests {
         ("PATCH /ssf/streams", "{}", "application/json"), ("PUT /ssf/streams", "{}", "application/json"),
         ("DELETE /ssf/streams?stream_id=x", nil, ""), ("GET /ssf/status?stream_id=x", nil, ""),
         ("POST /ssf/status", "{}", "application/json"), ("POST /ssf/verification", "{}", "application/json"),
+        ("POST /ssf/subjects/add", "{}", "application/json"), ("POST /ssf/subjects/remove", "{}", "application/json"),
         ("POST /ssf/poll/x", "{}", "application/json"),
     ]
 

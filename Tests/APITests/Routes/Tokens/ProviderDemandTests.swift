@@ -23,7 +23,8 @@ struct ProviderDemandTests {
         init(_ scope: ProviderScope?, _ proof: Proof = .none) { (self.scope, self.proof) = (scope, proof) }
     }
 
-    /// Every call of a provider's. What says where events go, whether they go, or which keys count demands a proof.
+    /// Every call of a provider's. What says where events go, whether they go, for whom, or which keys count demands a
+    /// proof.
     static let table: [String: Demand] = [
         "GET /provider": Demand(nil),
         "POST /provider/keys": Demand(nil, .required), "DELETE /provider/keys/{key_id}": Demand(nil, .required),
@@ -42,7 +43,7 @@ struct ProviderDemandTests {
         "PATCH /ssf/streams": Demand(.ssfManage, .required), "PUT /ssf/streams": Demand(.ssfManage, .required),
         "DELETE /ssf/streams": Demand(.ssfManage, .required), "POST /ssf/status": Demand(.ssfManage, .required),
         "POST /ssf/verification": Demand(.ssfManage), "POST /ssf/poll/{stream_id}": Demand(.ssfManage),
-        "POST /ssf/subjects/add": Demand(.ssfManage), "POST /ssf/subjects/remove": Demand(.ssfManage),
+        "POST /ssf/subjects/add": Demand(.ssfManage), "POST /ssf/subjects/remove": Demand(.ssfManage, .required),
     ]
 
     @Test("is in the table for each of them, and in the description whether it takes a proof")
