@@ -4,17 +4,17 @@ import Operations
 /// Bans: the list, a new ban with its preview, and the lifting of one.
 enum BanPages {
     static let routes: [ConsoleRoute] = [
-        .page("/bans", .manage, list),
-        .action("/bans/find", .manage, isPersonal: true, find),
-        .page("/bans/new", .manage) { request in
+        .page("/bans", .manage, cost: .read, list),
+        .action("/bans/find", .manage, cost: .write, isPersonal: true, find),
+        .page("/bans/new", .manage, cost: .read) { request in
             try await request.administration.require(.manage)
             return .page(new(request))
         },
-        .action("/bans/new", .manage, isPersonal: true, preview),
-        .action("/bans", .manage, subject: BanForm.subject(of:), add),
-        .page("/bans/{}", .manage, isPersonal: true, show),
-        .page("/bans/{}/lift", .manage, confirmLift),
-        .action("/bans/{}/lift", .manage, lift),
+        .action("/bans/new", .manage, cost: .write, isPersonal: true, preview),
+        .action("/bans", .manage, cost: .write, subject: BanForm.subject(of:), add),
+        .page("/bans/{}", .manage, cost: .read, isPersonal: true, show),
+        .page("/bans/{}/lift", .manage, cost: .read, confirmLift),
+        .action("/bans/{}/lift", .manage, cost: .write, lift),
     ]
 
     @Sendable private static func list(_ request: ConsoleRequest) async throws -> ConsoleAnswer {

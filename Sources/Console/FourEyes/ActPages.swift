@@ -5,18 +5,18 @@ import Operations
 /// Acts that wait for a second administrator.
 enum ActPages {
     static let routes: [ConsoleRoute] = [
-        .page("/acts", .manage) { request in
+        .page("/acts", .manage, cost: .read) { request in
             let acts = try await request.administration.listWaitingActs()
             return .page(ActList(acts: acts, administrator: request.administrator.id, now: request.now).page)
         },
-        .page("/acts/{}", .manage) { request in
+        .page("/acts/{}", .manage, cost: .read) { request in
             let id = try id(request)
             guard let found = try await request.administration.listWaitingActs().first(where: { $0.act.id == id }),
                 found.act.isWaiting(at: request.now)
             else { throw Refusal.noWaitingAct(id) }
             return .page(confirmation(found, request).page)
         },
-        .action("/acts/{}", .manage) { request in
+        .action("/acts/{}", .manage, cost: .write) { request in
             let id = try id(request)
             _ = try request.agreedUsers()
             try await request.administration.confirmAct(

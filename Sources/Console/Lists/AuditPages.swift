@@ -6,9 +6,9 @@ import Operations
 /// The audit log: a search, its verification, and its lines for a program.
 enum AuditPages {
     static let routes: [ConsoleRoute] = [
-        .page("/audit", .audit, list),
-        .page("/audit/lines", .audit, lines),
-        .action("/audit/verify", .audit, verify),
+        .page("/audit", .audit, cost: .read, list),
+        .page("/audit/lines", .audit, cost: .heavy, lines),
+        .action("/audit/verify", .audit, cost: .heavy, verify),
     ]
 
     /// The largest log that is verified while an administrator waits.

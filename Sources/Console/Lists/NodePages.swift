@@ -5,7 +5,7 @@ import Operations
 
 /// The nodes that serve the store.
 enum NodePages {
-    static let routes: [ConsoleRoute] = [.page("/nodes", .audit, list)]
+    static let routes: [ConsoleRoute] = [.page("/nodes", .audit, cost: .read, list)]
 
     @Sendable private static func list(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let (nodes, at) = try await request.administration.listNodes()

@@ -6,13 +6,13 @@ import Operations
 /// Messages that wait to be sent, and dead letters.
 enum OutboxPages {
     static let routes: [ConsoleRoute] = [
-        .page("/outbox", .manage, list),
-        .page("/outbox/retry", .manage, confirmRetryOfAll),
-        .action("/outbox/retry", .manage, retryAll),
-        .page("/outbox/{}/retry", .manage) { try await confirm(.retry, $0) },
-        .action("/outbox/{}/retry", .manage, subject: \.message) { try await act(.retry, $0) },
-        .page("/outbox/{}/drop", .manage) { try await confirm(.drop, $0) },
-        .action("/outbox/{}/drop", .manage, subject: \.message) { try await act(.drop, $0) },
+        .page("/outbox", .manage, cost: .read, list),
+        .page("/outbox/retry", .manage, cost: .read, confirmRetryOfAll),
+        .action("/outbox/retry", .manage, cost: .heavy, retryAll),
+        .page("/outbox/{}/retry", .manage, cost: .read) { try await confirm(.retry, $0) },
+        .action("/outbox/{}/retry", .manage, cost: .write, subject: \.message) { try await act(.retry, $0) },
+        .page("/outbox/{}/drop", .manage, cost: .read) { try await confirm(.drop, $0) },
+        .action("/outbox/{}/drop", .manage, cost: .write, subject: \.message) { try await act(.drop, $0) },
     ]
 
     @Sendable private static func list(_ request: ConsoleRequest) async throws -> ConsoleAnswer {

@@ -6,13 +6,13 @@ import Operations
 /// Providers with their keys and streams, and the check of an identity token.
 enum ProviderPages {
     static let routes: [ConsoleRoute] = [
-        .page("/providers", .manage, list),
-        .page("/providers/{}", .manage, show),
-        .action("/providers/{}/token", .manage, subject: \.provider, checkToken),
-        .page("/providers/{}/disable", .manage, confirmDisabling),
-        .action("/providers/{}/disable", .manage, subject: \.provider, disable),
-        .page("/providers/{}/enable", .manage, confirmEnabling),
-        .action("/providers/{}/enable", .manage, subject: \.provider, enable),
+        .page("/providers", .manage, cost: .read, list),
+        .page("/providers/{}", .manage, cost: .read, show),
+        .action("/providers/{}/token", .manage, cost: .read, subject: \.provider, checkToken),
+        .page("/providers/{}/disable", .manage, cost: .read, confirmDisabling),
+        .action("/providers/{}/disable", .manage, cost: .write, subject: \.provider, disable),
+        .page("/providers/{}/enable", .manage, cost: .read, confirmEnabling),
+        .action("/providers/{}/enable", .manage, cost: .write, subject: \.provider, enable),
     ]
 
     @Sendable private static func list(_ request: ConsoleRequest) async throws -> ConsoleAnswer {

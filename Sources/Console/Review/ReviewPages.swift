@@ -6,13 +6,15 @@ import Operations
 /// Card review: the queue, one card, and the decisions about it.
 enum ReviewPages {
     static let routes: [ConsoleRoute] = [
-        .page("/review", .review, queue),
+        .page("/review", .review, cost: .read, queue),
         // Not limited: reviewers look at every card that waits, and at no other.
-        .page("/review/{}", .review, card),
-        .page("/review/{}/next", .review, next),
-        .action("/review/{}/accept", .review, subject: \.card) { try await decide($0, isAccepted: true) },
-        .action("/review/{}/reject", .review, subject: \.card) { try await decide($0, isAccepted: false) },
-        .action("/review/{}/undo", .review, subject: \.card, undo),
+        .page("/review/{}", .review, cost: .read, card),
+        .page("/review/{}/next", .review, cost: .read, next),
+        .action("/review/{}/accept", .review, cost: .write, subject: \.card) { try await decide($0, isAccepted: true) },
+        .action("/review/{}/reject", .review, cost: .write, subject: \.card) {
+            try await decide($0, isAccepted: false)
+        },
+        .action("/review/{}/undo", .review, cost: .write, subject: \.card, undo),
     ]
 
     /// The member that names the card whose decision led to a page.

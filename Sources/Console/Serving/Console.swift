@@ -19,6 +19,7 @@ package struct Console: Sendable {
     private let table: RouteTable
     private let patience: Patience
     private let submissions = Submissions()
+    private let turns = Turns()
 
     init(
         _ parts: ConsoleParts, keys: FormKeys, isOwnHost: @escaping @Sendable (String) -> Bool,
@@ -127,6 +128,7 @@ package extension Console {
         _ route: ConsoleRoute, _ segments: [String], _ values: [String: String], _ target: Target, form: [UInt8],
         _ caller: Caller
     ) async throws -> ConsoleAnswer {
+        try count(route, caller)
         var values = values
         let token = values.removeValue(forKey: Form.Member.token)
         let operationID = values.removeValue(forKey: Form.Member.operationID)
@@ -140,7 +142,9 @@ package extension Console {
         switch route.kind {
         case .page:
             try countLook(route, caller)
-            return try await patience { try await route.answer(request) }
+            return try await patience { [turns] in
+                try await turns(.page, of: caller.administrator.id) { try await route.answer(request) }
+            }
         case .action:
             guard let token, let operationID, (16...64).contains(operationID.utf8.count) else {
                 throw Refusal.formIncomplete
@@ -151,7 +155,18 @@ package extension Console {
             try countLook(route, caller)
             let key = Submissions.Key(
                 administrator: caller.administrator.id, target: target.text, operationID: operationID, form: form)
-            return try await submissions.answer(key) { try await route.answer(request) }
+            return try await submissions.answer(key) { [turns] in
+                try await turns(.action, of: caller.administrator.id) { try await route.answer(request) }
+            }
+        }
+    }
+
+    /// Counts a call against the limit of its cost, before anything of it is done.
+    private func count(_ route: ConsoleRoute, _ caller: Caller) throws(Refusal) {
+        do throws(Refusal) {
+            try parts.service.count(route.cost, by: .administrator(caller.administrator.id))
+        } catch {
+            throw Refusal.tooManyPages(retryAfter: error.retryAfter ?? 1)
         }
     }
 

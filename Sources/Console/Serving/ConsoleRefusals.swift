@@ -24,6 +24,18 @@ extension Refusal {
         .malformedRequest,
         "A field is given twice, is not UTF-8 or has characters that no text has. Nothing was changed. Change it.")
 
+    static func tooManyPages(retryAfter: Int) -> Refusal {
+        Refusal(
+            .rateLimited,
+            "You opened too many pages or sent too many forms in a minute. Nothing was changed. Wait \(retryAfter) s, then "
+                + "load the page again.", retryAfter: retryAfter)
+    }
+
+    static let lineFull = Refusal(
+        .rateLimited,
+        "Too many pages or actions of yours are still waiting for the store. Nothing was changed. Wait until one has "
+            + "its answer, then load the page again.", retryAfter: 2)
+
     static let pageTooSlow = Refusal(
         .unavailable, "The store did not answer within 2 s. Nothing was decided. Load the page again.")
 }

@@ -14,6 +14,8 @@ struct ConsoleRoute: Sendable {
     let path: StaticString
     /// The right without which the route answers 403. The operations check it again.
     let right: AdminRight
+    /// What a call costs. The calls of an administrator are limited for each cost, like those of every other caller.
+    let cost: CallCost
     /// Whether it shows the data of one person. Such answers are limited for each administrator.
     let isPersonal: Bool
     /// What a form's token is bound to besides its path; empty for nothing.
@@ -21,20 +23,22 @@ struct ConsoleRoute: Sendable {
     let answer: @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
 
     static func page(
-        _ path: StaticString, _ right: AdminRight, isPersonal: Bool = false,
+        _ path: StaticString, _ right: AdminRight, cost: CallCost, isPersonal: Bool = false,
         _ answer: @escaping @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
     ) -> ConsoleRoute {
         ConsoleRoute(
-            kind: .page, path: path, right: right, isPersonal: isPersonal, subject: { _ in "" }, answer: answer)
+            kind: .page, path: path, right: right, cost: cost, isPersonal: isPersonal, subject: { _ in "" },
+            answer: answer)
     }
 
     static func action(
-        _ path: StaticString, _ right: AdminRight, isPersonal: Bool = false,
+        _ path: StaticString, _ right: AdminRight, cost: CallCost, isPersonal: Bool = false,
         subject: @escaping @Sendable (ConsoleRequest) -> String = { _ in "" },
         _ answer: @escaping @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
     ) -> ConsoleRoute {
         ConsoleRoute(
-            kind: .action, path: path, right: right, isPersonal: isPersonal, subject: subject, answer: answer)
+            kind: .action, path: path, right: right, cost: cost, isPersonal: isPersonal, subject: subject,
+            answer: answer)
     }
 }
 

@@ -66,7 +66,7 @@ extension DevicePage {
 /// Devices and the revocation of their certificates.
 enum DevicePages {
     static let routes: [ConsoleRoute] = [
-        .page("/devices/{}", .manage, isPersonal: true) { request in
+        .page("/devices/{}", .manage, cost: .read, isPersonal: true) { request in
             let device = try await request.administration.readDevice(id(request))
             return .page(
                 DevicePage(
@@ -74,12 +74,12 @@ enum DevicePages {
                     lifetimes: request.parts.service.policy[\.sessions], now: request.now
                 ).page)
         },
-        .page("/devices/{}/revoke", .manage, isPersonal: true) { request in
+        .page("/devices/{}/revoke", .manage, cost: .read, isPersonal: true) { request in
             let device = try await request.administration.readDevice(id(request))
             let preview = try await request.administration.previewRevocation(of: id(request))
             return .page(revocation(device, preview, request).page)
         },
-        .action("/devices/{}/revoke", .manage) { request in
+        .action("/devices/{}/revoke", .manage, cost: .write) { request in
             let id = try id(request)
             let label = "Reason"
             guard let reason = RevocationReason(rawValue: try request.required("reason", label: label)) else {

@@ -4,10 +4,10 @@ import Operations
 /// The searches. One that ends without an answer is a refusal, never an empty result.
 enum SearchPages {
     static let routes: [ConsoleRoute] = [
-        .page("/search", .support, isPersonal: true) { request in
+        .page("/search", .support, cost: .read, isPersonal: true) { request in
             try await .page(page(request, result: result(request)))
         },
-        .action("/search", .manage, isPersonal: true) { request in
+        .action("/search", .manage, cost: .write, isPersonal: true) { request in
             let found = try await findByTrait(request)
             if found.count == 1, let user = found.first { return .seeOther(Links.user(user.user.id)) }
             let result: SearchPage.Result =

@@ -8,28 +8,28 @@ enum UserActions {
         confirmation("/users/{}/end-sessions", .support) { user, request in
             endingSessions(user, request)
         },
-        .action("/users/{}/end-sessions", .support) { request in
+        .action("/users/{}/end-sessions", .support, cost: .write) { request in
             _ = try await request.administration.endSessions(of: request.name, reason: request.reason())
             return seeUser(request)
         },
         confirmation("/users/{}/challenge", .support) { user, request in
             challenge(user, request)
         },
-        .action("/users/{}/challenge", .support) { request in
+        .action("/users/{}/challenge", .support, cost: .write) { request in
             _ = try await request.administration.challengeUser(request.name, reason: request.reason())
             return seeUser(request)
         },
         confirmation("/users/{}/export", .manage) { user, request in
             export(user, request)
         },
-        .action("/users/{}/export", .manage, isPersonal: true) { request in
+        .action("/users/{}/export", .manage, cost: .heavy, isPersonal: true) { request in
             let export = try await request.administration.exportUser(request.name, reason: request.reason())
             return .download(export.json.jsonBytes, name: "user.json", mediaType: "application/json")
         },
         confirmation("/users/{}/erase", .manage) { user, request in
             erasure(user, request)
         },
-        .action("/users/{}/erase", .manage) { request in
+        .action("/users/{}/erase", .manage, cost: .write) { request in
             let reason = try request.reason()
             try request.requireSure()
             do {
@@ -45,7 +45,7 @@ enum UserActions {
         _ path: StaticString, _ right: AdminRight,
         _ confirmation: @escaping @Sendable (Administration.UserDetail, ConsoleRequest) -> Confirmation
     ) -> ConsoleRoute {
-        .page(path, right, isPersonal: true) { request in
+        .page(path, right, cost: .read, isPersonal: true) { request in
             try await request.administration.require(right)
             return .page(confirmation(try await request.administration.readUserDetail(request.name), request).page)
         }
@@ -118,11 +118,11 @@ extension UserActions {
 /// The end of one session.
 enum SessionActions {
     static let routes: [ConsoleRoute] = [
-        .page("/sessions/{}/end", .support, isPersonal: true) { request in
+        .page("/sessions/{}/end", .support, cost: .read, isPersonal: true) { request in
             let session = try await request.administration.readSession(id(request))
             return .page(ending(session, request).page)
         },
-        .action("/sessions/{}/end", .support) { request in
+        .action("/sessions/{}/end", .support, cost: .write) { request in
             let id = try id(request)
             try await request.administration.endSession(id, reason: request.reason())
             return .seeOther(Links.user(try await request.administration.readSession(id).userID))

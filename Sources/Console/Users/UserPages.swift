@@ -6,7 +6,7 @@ enum UserPages {
     static let routes: [ConsoleRoute] =
         SearchPages.routes + [page] + UserActions.routes + SessionActions.routes + DevicePages.routes
 
-    private static let page = ConsoleRoute.page("/users/{}", .support, isPersonal: true) { request in
+    private static let page = ConsoleRoute.page("/users/{}", .support, cost: .read, isPersonal: true) { request in
         let administration = request.administration
         let cursor = request.value("after")
         let (detail, history) = try await administration.readUserWithHistory(

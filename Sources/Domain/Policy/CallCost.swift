@@ -20,6 +20,7 @@ package enum CountedCaller: Sendable, Hashable {
     /// A device, by the thumbprint of its certificate.
     case certificate(Digest256)
     case provider(ProviderID)
+    case administrator(AdministratorID)
     /// A caller without certificate and credentials, by the limits' key of the address or of a network around it.
     case address(String)
 }

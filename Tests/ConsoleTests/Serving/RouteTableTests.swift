@@ -7,7 +7,7 @@ import Testing
 struct RouteTableTests {
     private static func route(_ kind: ConsoleRoute.Kind, _ path: StaticString) -> ConsoleRoute {
         ConsoleRoute(
-            kind: kind, path: path, right: .resolve, isPersonal: false, subject: { _ in "" },
+            kind: kind, path: path, right: .resolve, cost: .read, isPersonal: false, subject: { _ in "" },
             answer: { _ in .seeOther(PagePath("/")) })
     }
 

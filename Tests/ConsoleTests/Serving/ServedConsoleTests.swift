@@ -95,7 +95,7 @@ struct ServedConsoleTests {
                 try await body()
                 return .seeOther(PagePath("/bans"))
             }
-            route = .action("/bans/{}", .manage, subject: { $0.segments.joined() }, answer)
+            route = .action("/bans/{}", .manage, cost: .write, subject: { $0.segments.joined() }, answer)
         }
     }
 
@@ -174,7 +174,7 @@ struct ServedConsoleTests {
     @Test("shows an administrator 60 persons an hour, and names to the role security who wanted more")
     func looks() async throws {
         try await ConsoleWorld.run(as: .security) { world in
-            let page = ConsoleRoute.page("/users/{}", .support, isPersonal: true) { request in
+            let page = ConsoleRoute.page("/users/{}", .support, cost: .read, isPersonal: true) { request in
                 .page(Page(request.segments.joined(), content: ""))
             }
             let console = ServedConsole(world, [page] + StartPage.routes)
@@ -191,11 +191,11 @@ struct ServedConsoleTests {
     @Test("says of a page that the store does not answer in time that nothing was decided")
     func patience() async throws {
         try await ConsoleWorld.run(as: .security) { world in
-            let page = ConsoleRoute.page("/slow", .resolve) { _ in
+            let page = ConsoleRoute.page("/slow", .resolve, cost: .read) { _ in
                 try await Task.sleep(for: .seconds(600))
                 return .page(Page("Slow", content: ""))
             }
-            let failing = ConsoleRoute.page("/failing", .resolve) { _ in throw CancellationError() }
+            let failing = ConsoleRoute.page("/failing", .resolve, cost: .read) { _ in throw CancellationError() }
             let slow = await ServedConsole(world, [page], patience: Patience(limit: .milliseconds(20)))
                 .send(.get, "/slow")
             #expect(slow.status == 503 && slow.text.contains("Nothing was decided."))

@@ -16,9 +16,10 @@ struct ConsoleWorld: Sendable {
     static let key = SymmetricKey(data: [UInt8](repeating: 7, count: 32))
 
     static func run(
-        as role: AdminRole, on kind: StoreKind = .usual, _ body: (ConsoleWorld) async throws -> Void
+        as role: AdminRole, _ policy: Policy = Policy(), on kind: StoreKind = .usual,
+        _ body: (ConsoleWorld) async throws -> Void
     ) async throws {
-        try await ServiceFixture.run(on: kind) { fixture in
+        try await ServiceFixture.run(policy, on: kind) { fixture in
             let thumbprint = Digest256.of("certificate of lena")
             let administrator = try await fixture.admin.addAdministrator(
                 "lena", role: role,
