@@ -5,13 +5,6 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The party that names a host. Look-ups are limited for each.
-package enum HostOwner: Sendable, Hashable {
-    case provider(ProviderID)
-    /// An OpenID provider, by its URL.
-    case issuer(String)
-}
-
 /// Asks the system's resolver for the addresses of hosts that others name.
 ///
 /// A name server that never answers blocks its thread for as long as `resolv.conf` allows; nothing ends that earlier.

@@ -31,7 +31,7 @@ package extension AttestationListReader {
 
     func callAsFunction() async -> Reading {
         guard let url = PublicURL(Self.place, allowingLoopback: false) else { return .failed(reason: "no URL") }
-        let outcome = await exchange(with: url, of: .issuer(url.web.host)) { [maximumLength] in
+        let outcome = await exchange(with: url, of: .attestationList) { [maximumLength] in
             await $0.get(url.web, upTo: maximumLength)
         }
         let reply: BoundedHTTPClient.Reply

@@ -30,9 +30,11 @@ package struct ListReader: Sendable {
     }
 
     /// Fetches a list by its URI; `nil` if it cannot be fetched.
-    package func callAsFunction(_ uri: String) async -> [UInt8]? {
+    ///
+    /// - Parameter owner: who names the URI. It may name many hosts.
+    package func callAsFunction(_ uri: String, of owner: HostOwner) async -> [UInt8]? {
         guard let url = PublicURL(uri, allowingLoopback: allowsLoopback) else { return nil }
-        let outcome = await exchange(with: url, of: .issuer(url.web.host)) { http in
+        let outcome = await exchange(with: url, of: owner) { http in
             await http.get(url.web, upTo: Self.maximumLength, accept: accept)
         }
         guard case .exchanged(let reply) = outcome, case .answered(200, let body?) = reply.answer,

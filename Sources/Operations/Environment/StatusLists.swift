@@ -1,4 +1,6 @@
+import Delivery
 import Domain
+import Encoding
 import Foundation
 import Synchronization
 import Tokens
@@ -11,6 +13,9 @@ struct StatusListName: Hashable, Sendable {
     let format: RequestedCredential.Format
     /// Different texts may be equal as `String`.
     private let bytes: [UInt8]
+
+    /// The party that names the URI, on any host.
+    var owner: HostOwner { .credentialRoot(Digest256.of(root)) }
 
     init(uri: String, root: [UInt8], format: RequestedCredential.Format) {
         (self.uri, self.root, self.format) = (uri, root, format)
@@ -39,7 +44,18 @@ final class StatusLists: Sendable {
     static let maximumSize = 64 << 20
     /// The most fetches at a time, and the most for the issuers below one root, so that a slow issuer leaves some to others.
     static let maximumFetches = 16
-    static let maximumFetchesByRoot = 8
+    static let maximumFetchesByRoot = 4
+    /// The last places are for roots that have no fetch, so that no four slow roots take all.
+    static let firstFetches = 4
+
+    /// Whether a root may begin another fetch.
+    ///
+    /// - Parameters:
+    ///   - own: its fetches under way.
+    ///   - all: those of all roots.
+    static func mayFetch(own: Int, all: Int) -> Bool {
+        own < maximumFetchesByRoot && all < (own == 0 ? maximumFetches : maximumFetches - firstFetches)
+    }
 
     private struct State {
         var kept: [StatusListName: Kept] = [:]
@@ -87,9 +103,8 @@ final class StatusLists: Sendable {
         let (known, running) = state.withLock { state -> (Found?, Task<Found, Never>?) in
             if let known = state.kept[name], known.isUsable(for: index, at: moment) { return (known.found, nil) }
             if let running = state.fetches[name] { return (nil, running) }
-            guard state.fetches.count < Self.maximumFetches,
-                state.fetches.keys.count(where: { $0.root == name.root }) < Self.maximumFetchesByRoot
-            else { return (nil, nil) }
+            let own = state.fetches.keys.count { $0.root == name.root }
+            guard Self.mayFetch(own: own, all: state.fetches.count) else { return (nil, nil) }
             // It ends for all who wait, even if the first of them leaves.
             let task = Task { await fetched(name, verify) }
             state.fetches[name] = task
@@ -100,7 +115,7 @@ final class StatusLists: Sendable {
     }
 
     private func fetched(_ name: StatusListName, _ verify: Verify) async -> Found {
-        let bytes = await fetch(name.uri)
+        let bytes = await fetch(name.uri, name.owner)
         let moment = now()
         let found: Found
         do throws(StatusList.Defect) {

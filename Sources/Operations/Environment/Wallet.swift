@@ -1,4 +1,5 @@
 import Authority
+import Delivery
 import Domain
 import Foundation
 
@@ -26,5 +27,5 @@ package struct Wallet: Sendable {
     var reader: WalletReader { issuers.reader }
 }
 
-/// Fetches a list from a public URL; `nil` if it cannot be fetched.
-typealias FetchList = @Sendable (_ uri: String) async -> [UInt8]?
+/// Fetches a list from a public URL for the one who names the URL; `nil` if it cannot be fetched.
+typealias FetchList = @Sendable (_ uri: String, _ owner: HostOwner) async -> [UInt8]?

@@ -31,8 +31,8 @@ enum WalletFiles {
     ) throws(CommandFailure) -> Wallet? {
         guard policy[\.wallet].enabled else { return nil }
         let content = try content(in: directory, policy[\.wallet])
-        return Wallet(trust: content.trust, reader: content.reader, listRoots: content.listRoots, now: now) { uri in
-            await ListReader(policy[\.delivery], allowingLoopback: allowsLoopback)(uri)
+        return Wallet(trust: content.trust, reader: content.reader, listRoots: content.listRoots, now: now) {
+            await ListReader(policy[\.delivery], allowingLoopback: allowsLoopback)($0, of: $1)
         }
     }
 
@@ -66,7 +66,7 @@ enum WalletFiles {
 
     /// Fetches the list of issuers by its URL.
     static func fetchList(_ policy: DeliveryPolicy, allowsLoopback: Bool, _ url: String) async -> [UInt8]? {
-        await ListReader(policy, allowingLoopback: allowsLoopback, accept: "*/*")(url)
+        await ListReader(policy, allowingLoopback: allowsLoopback, accept: "*/*")(url, of: .issuerList)
     }
 
     /// A file of certificates, its end, and the source of the next one.

@@ -16,7 +16,7 @@ extension Server {
     ///
     /// - Throws: ``CommandFailure`` if the service's keys cannot be read.
     func housekeepingLoop() throws -> @Sendable () async -> Void {
-        let trustList = service.trustListTask { [policy, allowsLoopback = settings.allowsLoopbackURLs] url in
+        let trustList = service.trustListTask { [policy, allowsLoopback = settings.allowsLoopbackURLs] url, _ in
             await WalletFiles.fetchList(policy[\.delivery], allowsLoopback: allowsLoopback, url)
         }
         let housekeeping = Housekeeping(

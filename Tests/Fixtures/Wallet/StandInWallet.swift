@@ -45,7 +45,7 @@ package struct StandInWallet: Sendable {
     package func verification(now: @escaping @Sendable () -> Date) -> Wallet {
         Wallet(
             trust: trust, reader: reader, listRoots: listRoots, now: now,
-            fetch: { [lists] uri in lists.bytes.withLock { $0[uri] } })
+            fetch: { [lists] uri, _ in lists.bytes.withLock { $0[uri] } })
     }
 
     /// The same with another name of the service in requests, and an issuer whose key has an identifier.
@@ -56,7 +56,7 @@ package struct StandInWallet: Sendable {
         return Wallet(
             trust: IssuerTrust([anchor]),
             reader: WalletReader(key: reader.key, certificates: reader.certificates, dnsName: dnsName), now: now,
-            fetch: { [lists] uri in lists.bytes.withLock { $0[uri] } })
+            fetch: { [lists] uri, _ in lists.bytes.withLock { $0[uri] } })
     }
 
     /// Publishes a status list.

@@ -1,5 +1,6 @@
 import Authority
 import Database
+import Delivery
 import Domain
 import Encoding
 import Foundation
@@ -55,7 +56,7 @@ package extension Service {
     private func fetchTrustList(_ fetch: FetchList) async throws -> FetchedTrustList.Content? {
         let url = policy[\.wallet].vicalURL
         guard let roots = wallet?.issuers.listRoots, !url.isEmpty else { return nil }
-        guard let body = await fetch(url) else {
+        guard let body = await fetch(url, .issuerList) else {
             throw UnusableTrustList(description: "The list of issuers at vical_url cannot be fetched.")
         }
         do throws(TrustList.Defect) {

@@ -21,7 +21,7 @@ struct PublishedIssuersTests {
     /// Fetches a list as a node does every hour.
     @discardableResult
     private func fetch(_ list: [UInt8]?, on bench: PresentationBench) async throws -> Housekeeping.Report {
-        let task = bench.fixture.context.trustListTask { $0 == Self.url ? list : nil }
+        let task = bench.fixture.context.trustListTask { url, _ in url == Self.url ? list : nil }
         return try await Housekeeping(bench.fixture.context, also: [task]).runDue()
     }
 

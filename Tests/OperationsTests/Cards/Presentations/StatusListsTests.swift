@@ -1,4 +1,5 @@
 import Cards
+import Delivery
 import Domain
 import Encoding
 import Fixtures
@@ -27,6 +28,7 @@ struct StatusListsTests {
         private struct State {
             var lists: [String: [UInt8]] = [:]
             var fetches: [String] = []
+            var owners: Set<HostOwner> = []
             var isClosed = false
         }
 
@@ -37,8 +39,13 @@ struct StatusListsTests {
         func publish(_ bytes: [UInt8]?, at uri: String) { state.withLock { $0.lists[uri] = bytes } }
         func close(_ isClosed: Bool) { state.withLock { $0.isClosed = isClosed } }
 
-        func fetch(_ uri: String) async -> [UInt8]? {
-            state.withLock { $0.fetches.append(uri) }
+        var owners: Set<HostOwner> { state.withLock { $0.owners } }
+
+        func fetch(_ uri: String, of owner: HostOwner) async -> [UInt8]? {
+            state.withLock {
+                $0.fetches.append(uri)
+                $0.owners.insert(owner)
+            }
             while state.withLock({ $0.isClosed }) { try? await Task.sleep(for: .milliseconds(1)) }
             return state.withLock { $0.lists[uri] }
         }
@@ -51,7 +58,7 @@ struct StatusListsTests {
     }
 
     private func lists() -> StatusLists {
-        StatusLists(now: { clock.now }, fetch: { [server] in await server.fetch($0) })
+        StatusLists(now: { clock.now }, fetch: { [server] in await server.fetch($0, of: $1) })
     }
 
     private static func uri(_ number: Int) -> String { "https://dmv.example/status/\(number)" }
@@ -177,6 +184,36 @@ struct StatusListsTests {
         }
         #expect(server.fetches == StatusLists.maximumFetchesByRoot)
         #expect(try await refusal(20, by: lists) == nil)
+    }
+
+    @Test("are fetched for the root of their issuer, whatever hosts it names, and no four slow roots take all places")
+    func owners() async throws {
+        let (lists, slow) = (lists(), (1...4).map { [UInt8($0)] })
+        server.close(true)
+        let defect = StatusList.Defect("none")
+        func find(_ number: Int, _ root: [UInt8]) async -> Bool {
+            let uri = "https://dmv-\(number).example/status"
+            let name = StatusListName(uri: uri, root: root, format: .mobileDocument)
+            let found = await lists.find(name, for: 0) { _, _ throws(StatusList.Defect) in throw defect }
+            guard case .failure(let found) = found else { return false }
+            return found == StatusList.Defect.unavailable(uri)
+        }
+        await withTaskGroup(of: Bool.self) { group in
+            var begun = 0
+            for root in slow {
+                for number in 1...20 { group.addTask { await find(number, root) } }
+                begun = min(begun + StatusLists.maximumFetchesByRoot, StatusLists.maximumFetches - 3)
+                while server.fetches < begun { try? await Task.sleep(for: .milliseconds(1)) }
+            }
+            for number in 5...7 {
+                group.addTask { await find(1, [UInt8(number)]) }
+                while server.fetches < begun + number - 4 { try? await Task.sleep(for: .milliseconds(1)) }
+            }
+            #expect(await find(1, [8]))
+            #expect(server.owners.count == 7)
+            server.close(false)
+            for await isAway in group { #expect(isAway) }
+        }
     }
 
     @Test("leave the memory one after the other, the oldest first")
