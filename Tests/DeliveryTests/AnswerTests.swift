@@ -36,6 +36,13 @@ struct AnswerTests {
         #expect(try Self.outcome("NotFound", push: false) == .unavailable(reason: "NotFound"))
     }
 
+    @Test("SNS by a text that is not stream-safe: nothing of it is compared")
+    func hostile() throws {
+        let marks = "a" + String(repeating: "\u{301}", count: 20_000)
+        let body = Self.error.replacing("CODE", with: "EndpointDisabled").replacing("MESSAGE", with: marks)
+        #expect(SNSResponse(Array(body.utf8)) == nil)
+    }
+
     @Test("SNS on a text: a refusal only where it is about the message, and no word of the prose")
     func texts() throws {
         for code in ["InvalidParameter", "InvalidParameterValue", "OptedOut", "ValidationError"] {

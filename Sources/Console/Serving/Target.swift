@@ -44,8 +44,8 @@ extension Target {
     /// The host of an authority, without its port and without the brackets of an IPv6 address.
     static func host(of authority: String) -> String {
         if authority.utf8.first == UInt8(ascii: "[") {
-            return String(authority.dropFirst().prefix { $0 != "]" })
+            return String(Substring(authority.utf8.dropFirst().prefix { $0 != UInt8(ascii: "]") }))
         }
-        return String(authority.prefix { $0 != ":" })
+        return String(Substring(authority.utf8.prefix { $0 != UInt8(ascii: ":") }))
     }
 }

@@ -56,7 +56,9 @@ package extension PushNotification {
     /// Equal if all parts are, the data in order.
     static func == (left: PushNotification, right: PushNotification) -> Bool {
         left.title == right.title && left.body == right.body
-            && left.data.elementsEqual(right.data) { $0.name == $1.name && $0.value == $1.value }
+            && left.data.elementsEqual(right.data) {
+                $0.name.hasSameBytes(as: $1.name) && $0.value.hasSameBytes(as: $1.value)
+            }
     }
 
     /// The payload of a push about a call, which wakes the app.

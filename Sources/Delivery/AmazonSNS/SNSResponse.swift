@@ -1,3 +1,5 @@
+import Encoding
+
 /// A response of Amazon SNS to `Publish`: XML of a fixed shape (AWS query protocol; Amazon SNS API Reference,
 /// "Publish" and "Common Error Types").
 ///
@@ -12,7 +14,9 @@ enum SNSResponse: Equatable {
 
     /// Parses a response; `nil` if it has another shape.
     init?(_ body: [UInt8]) {
-        guard let text = String(validating: body, as: UTF8.self), !text.contains("<!") else { return nil }
+        guard let text = String(validating: body, as: UTF8.self), text.isStreamSafe, !text.contains("<!") else {
+            return nil
+        }
         var document = text[...].drop(while: \.isWhitespace)
         if document.hasPrefix("<?xml ") {
             guard let end = document.firstRange(of: "?>") else { return nil }

@@ -29,8 +29,8 @@ package struct BoundedHTTPClient: Sendable {
         var answer: Answer
         /// `Cache-Control` (RFC 9111 §5.2); `nil` if there is none.
         var cacheControl: String?
-        /// `Content-Encoding` (RFC 9110 §8.4); `nil` if there is none.
-        var contentCoding: String?
+        /// Whether the body has a content coding, which no request asks for (RFC 9110 §8.4).
+        var isEncoded = false
         /// The seconds to wait before the next request (RFC 9110 §10.2.3); `nil` if the response does not say.
         var retryAfter: TimeInterval?
 
@@ -107,15 +107,29 @@ package extension BoundedHTTPClient {
     private static let unconnected: Set<CInt> = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL]
     private static let late = "no answer in time; it may have been accepted"
 
+    /// The longest field of a response that is read, bytes.
+    private static let longestField = 1024
+
+    /// A field whose text may be compared: short and ASCII. Others are ignored.
+    static func plain(_ field: String?) -> String? {
+        guard let field, field.utf8.count <= longestField, field.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        return field
+    }
+
+    /// Whether a content coding is none, in letters of any case.
+    static func isIdentity(_ coding: String) -> Bool {
+        coding.utf8.lazy.map { $0 | 0x20 }.elementsEqual("identity".utf8)
+    }
+
     private func ask(_ request: HTTPClientRequest, upTo maximum: Int) async -> Reply {
         do {
             let limit = TimeAmount.milliseconds(Int64(timeout * 1000))
             let answer = try await http.execute(request, timeout: limit)
             var reply = Reply(
                 answer: .answered(status: answer.status.code, body: nil),
-                cacheControl: answer.headers.first(name: "cache-control"),
-                contentCoding: answer.headers.first(name: "content-encoding"),
-                retryAfter: RetryAfter.seconds(answer.headers.first(name: "retry-after"), now: Date()))
+                cacheControl: Self.plain(answer.headers.first(name: "cache-control")),
+                isEncoded: answer.headers["content-encoding"].contains { !Self.isIdentity($0) },
+                retryAfter: RetryAfter.seconds(Self.plain(answer.headers.first(name: "retry-after")), now: Date()))
             do {
                 let body = try await answer.body.collect(upTo: maximum)
                 reply.answer = .answered(status: answer.status.code, body: Array(body.readableBytesView))

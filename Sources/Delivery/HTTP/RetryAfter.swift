@@ -18,8 +18,9 @@ enum RetryAfter {
 
     /// The one date form that senders may use (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
     private static func date(_ text: String) -> Date? {
+        guard text.utf8.count == 29 else { return nil }
         let words = text.split(whereSeparator: { $0 == " " || $0 == ":" })
-        guard text.utf8.count == 29, words.count == 8, words[7] == "GMT",
+        guard words.count == 8, words[7] == "GMT",
             let month = months.firstIndex(of: String(words[2]))
         else { return nil }
         let numbers = [words[3], words[1], words[4], words[5], words[6]].compactMap { UInt16($0) }.map(Int.init)

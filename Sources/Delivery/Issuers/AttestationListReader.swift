@@ -43,7 +43,7 @@ package extension AttestationListReader {
         switch reply.answer {
         case .failed(let reason): return .failed(reason: reason)
         case .answered(200, let body?):
-            if let coding = reply.contentCoding, coding.lowercased() != "identity" {
+            if reply.isEncoded {
                 return .failed(reason: "it has a Content-Encoding, which was not requested")
             }
             return .read(body)

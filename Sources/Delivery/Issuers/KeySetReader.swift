@@ -110,7 +110,7 @@ package extension KeySetReader {
         switch reply.answer {
         case .failed(let reason): throw Defect(reason: "\(what): \(reason)")
         case .answered(200, let body?):
-            if let coding = reply.contentCoding, coding.lowercased() != "identity" {
+            if reply.isEncoded {
                 throw Defect(reason: "\(what) has a Content-Encoding, which was not requested")
             }
             return (body, reply.cacheControl)

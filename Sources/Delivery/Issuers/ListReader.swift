@@ -38,7 +38,7 @@ package struct ListReader: Sendable {
             await http.get(url.web, upTo: Self.maximumLength, accept: accept)
         }
         guard case .exchanged(let reply) = outcome, case .answered(200, let body?) = reply.answer,
-            reply.contentCoding.map({ $0.lowercased() == "identity" }) ?? true
+            !reply.isEncoded
         else { return nil }
         return body
     }

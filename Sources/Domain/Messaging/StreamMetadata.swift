@@ -66,7 +66,7 @@ package extension StreamMetadata {
         var members: [JSONMember] = []
         if case .object(let present) = target { members = present }
         for change in changes {
-            let index = members.firstIndex { $0.name == change.name }
+            let index = members.firstIndex { $0.name.hasSameBytes(as: change.name) }
             if case .null = change.value {
                 if let index { members.remove(at: index) }
                 continue

@@ -11,6 +11,8 @@ struct TextFromBytesTests {
         case checked
         /// The bytes are digits, letters or other ASCII by then, or the service made them.
         case plain
+        /// A file or a device of the operator.
+        case operators
         /// The text is bounded to a few bytes, or is compared by bytes only.
         case short
     }
@@ -19,6 +21,9 @@ struct TextFromBytesTests {
         "API/Channels/ProxyLine.swift": .plain,
         "API/Herald/HeraldHandler.swift": .short,
         "API/Requests/RequestReading.swift": .short,
+        "Authority/Attestation/AttestationStatusList.swift": .plain,
+        "Authority/Keys/HardwareKey.swift": .operators,
+        "Authority/Keys/PKCS11URI.swift": .operators,
         "Cards/AAMVA/AAMVAValues.swift": .checked,
         "Cards/AAMVA/ElementID.swift": .plain,
         "Cards/AAMVA/MagneticStripe.swift": .checked,
@@ -29,6 +34,9 @@ struct TextFromBytesTests {
         "Cards/Shared/CardFingerprint.swift": .plain,
         "Cards/Shared/PostalArea.swift": .plain,
         "Console/Serving/RouteTable.swift": .checked,
+        "Delivery/AmazonSNS/SNSResponse.swift": .checked,
+        "Delivery/AmazonSNS/SignatureVersion4.swift": .plain,
+        "Domain/Cards/Presentations/AgeStatement.swift": .plain,
         "Encoding/CBOR/CBORReader.swift": .checked,
         "Encoding/InternetDateTime.swift": .plain,
         "Encoding/JSONOutline.swift": .short,
@@ -54,7 +62,9 @@ struct TextFromBytesTests {
     @Test("is made of bytes only in files that check it, or whose bytes are plain")
     func places() throws {
         var found: Set<String> = []
-        for target in ["API", "Cards", "Console", "Encoding", "Herald", "Operations", "Tokens"] {
+        for target in [
+            "API", "Authority", "Cards", "Console", "Delivery", "Domain", "Encoding", "Herald", "Operations", "Tokens",
+        ] {
             for file in try SourceFile.all(of: target)
             where file.text.contains(/\bString\((?:decoding|bytes|data|validating|cString):/) {
                 found.insert("\(target)/\(file.path)")

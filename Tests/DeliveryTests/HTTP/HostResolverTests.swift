@@ -114,6 +114,28 @@ struct HostResolverTests {
     }
 }
 
+@Suite("The fields of responses")
+struct ResponseFieldTests {
+    @Test("are read if they are short and ASCII, so no comparison of text takes long")
+    func plain() {
+        for field in ["", "max-age=600", String(repeating: "a", count: 1024)] {
+            #expect(BoundedHTTPClient.plain(field) == field)
+        }
+        let marks = String(repeating: "\u{301}", count: 30_000)
+        for field in [nil, "max-age=600\u{301}", marks, String(repeating: "a", count: 1025)] {
+            #expect(BoundedHTTPClient.plain(field) == nil)
+        }
+    }
+
+    @Test("say that there is no coding only by its name")
+    func identity() {
+        for coding in ["identity", "Identity", "IDENTITY"] { #expect(BoundedHTTPClient.isIdentity(coding)) }
+        for coding in ["", "gzip", "identity, gzip", "identit\u{FD}", "x-identity", "identity\u{301}"] {
+            #expect(!BoundedHTTPClient.isIdentity(coding))
+        }
+    }
+}
+
 @Suite("The field Retry-After")
 struct RetryAfterTests {
     @Test(

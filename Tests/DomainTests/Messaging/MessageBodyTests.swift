@@ -88,6 +88,9 @@ struct StreamMetadataTests {
             (#"{"a":{"b":"c"}}"#, #"{"a":{"b":"d","c":null}}"#, #"{"a":{"b":"d"}}"#),
             (#"{"a":[{"b":"c"}]}"#, #"{"a":[1]}"#, #"{"a":[1]}"#), (#"{"e":null}"#, #"{"a":1}"#, #"{"e":null,"a":1}"#),
             ("{}", #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
+            // A name in NFC and the same name in NFD are two names.
+            ("{\"\u{E9}\":1}", "{\"e\u{301}\":2}", "{\"\u{E9}\":1,\"e\u{301}\":2}"),
+            ("{\"\u{E9}\":1}", "{\"e\u{301}\":null}", "{\"\u{E9}\":1}"),
         ])
     func merges(target: String, patch: String, result: String) throws {
         let metadata = try StreamMetadata(try Self.json(target), about: .newMetadata, within: .stream)
