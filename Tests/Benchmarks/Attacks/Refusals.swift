@@ -20,6 +20,7 @@ struct Refusals {
     /// have the same certificate.
     private static let wide = policy(perMinute: 1_000_000)
     private static let narrow = policy(perMinute: 1)
+    private static let console = ["--console", "127.0.0.1:0"]
 
     private static func policy(perMinute: Int) -> String {
         ["reads", "writes", "heavy"].map { "\($0)_per_minute: \(perMinute)\n" }.joined()
@@ -47,13 +48,16 @@ struct Refusals {
     func run() async throws {
         let service = try await RunningService(
             policies: ["requests.yaml": Self.wide], arguments: ["--limits", "on"])
+        let visitor = try await ConsoleVisitor("refused", on: service)
+        // A console needs the authority of administrators, which came with the first of them.
+        let consoles = try RunningService(besides: service, arguments: Self.console)
         let narrow = try RunningService(
-            besides: service, arguments: ["--allow-other-policies"]
+            besides: service, arguments: ["--allow-other-policies"] + Self.console
         ) { directory in
             try Self.narrow.write(
                 to: directory.appending(path: "Policies/requests.yaml"), atomically: true, encoding: .utf8)
         }
-        defer { for node in [service, narrow] { _ = node.stop() } }
+        defer { for node in [service, consoles, narrow] { _ = node.stop() } }
         report.section(
             "What a refusal costs: \(width) connections, rate limits on",
             ["listener", "request", "status", "CPU µs", "÷ success", "aim"])
@@ -80,6 +84,16 @@ struct Refusals {
             let refused = Case(name: "POST /certificates beyond the \(name)", status: 429, request: certify)
             _ = try await measure([refused], at: open(node), beside: introspection)
         }
+        func console(_ node: RunningService) throws -> Listener {
+            listener("console", node, try ConsoleVisitor.port(of: node), [visitor.tls])
+        }
+        let page = try await measure(Self.consoleCases(), at: try console(consoles), beside: [:])
+        _ = try await measure(
+            [
+                Case(
+                    name: "GET /nodes beyond the calls of a minute", status: 429,
+                    request: ConsoleVisitor.request("/nodes"))
+            ], at: try console(narrow), beside: page)
         _ = try await measure(
             Self.opsCases(), at: listener("ops", service, Fleet.port(service.opsURL), [nil]), beside: [:])
     }
@@ -167,6 +181,24 @@ struct Refusals {
             Case(
                 name: "POST /livez, 70,000 bytes announced", status: 413, request: announcing(at: "/livez"),
                 closes: true),
+        ]
+    }
+
+    /// All of one administrator, whose pages have one turn after the other.
+    private static func consoleCases() -> [Case] {
+        [
+            Case(name: "GET /nodes", status: 200, request: ConsoleVisitor.request("/nodes")),
+            Case(
+                name: "GET /nodes, a field that is not UTF-8", status: 400,
+                request: ConsoleVisitor.request("/nodes?after=%FF")),
+            Case(name: "GET /nodes from another site", status: 403, request: get("/nodes")),
+            Case(name: "GET /nothing", status: 404, request: ConsoleVisitor.request("/nothing")),
+            Case(
+                name: "GET /nodes, then closed", status: 200,
+                request: get("/nodes", ["Sec-Fetch-Site: none", "Connection: close"]), closes: true),
+            Case(
+                name: "POST /audit/verify, 70,000 bytes announced", status: 413,
+                request: announcing(at: "/audit/verify"), closes: true),
         ]
     }
 

@@ -8,7 +8,7 @@ import NIOSSL
 
 /// An administrator of the role security with a certificate, at the console of a node.
 struct ConsoleVisitor: Sendable {
-    private let tls: NIOSSLContext
+    let tls: NIOSSLContext
 
     /// Adds an administrator to the store of a service.
     init(_ name: String, on service: RunningService) async throws {
