@@ -16,7 +16,7 @@ package struct Wallet: Sendable {
     ///   - fetch: fetches a status list from a public URL, within a few seconds.
     package init(
         trust: IssuerTrust, reader: WalletReader, listRoots: TrustList.Roots? = nil,
-        now: @escaping @Sendable () -> Date, fetch: @escaping @Sendable (_ uri: String) async -> [UInt8]?
+        now: @escaping @Sendable () -> Date, fetch: @escaping FetchList
     ) {
         issuers = TrustedIssuers(trust: trust, reader: reader, listRoots: listRoots, now: now)
         lists = StatusLists(now: now, fetch: fetch)
@@ -28,4 +28,4 @@ package struct Wallet: Sendable {
 }
 
 /// Fetches a list from a public URL for the one who names the URL; `nil` if it cannot be fetched.
-typealias FetchList = @Sendable (_ uri: String, _ owner: HostOwner) async -> [UInt8]?
+package typealias FetchList = @Sendable (_ uri: String, _ owner: HostOwner) async -> [UInt8]?

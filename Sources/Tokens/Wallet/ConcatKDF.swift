@@ -30,7 +30,7 @@ enum ConcatKDF {
 }
 
 /// The content encryption that requests offer (RFC 7518 §5.3).
-package enum ContentEncryption: String, Sendable, CaseIterable {
+enum ContentEncryption: String, Sendable, CaseIterable {
     case a128GCM = "A128GCM"
     case a256GCM = "A256GCM"
 

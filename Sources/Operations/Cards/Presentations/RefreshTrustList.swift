@@ -43,7 +43,7 @@ package extension Service {
     }
 
     /// The task that fetches the list of issuers every hour. Of all nodes one fetches it.
-    func trustListTask(_ fetch: @escaping @Sendable (_ uri: String) async -> [UInt8]?) -> MaintenanceTask {
+    func trustListTask(_ fetch: @escaping FetchList) -> MaintenanceTask {
         let fetched = FetchedTrustList()
         return MaintenanceTask(
             "trust_list", every: 3600, prepare: { try await fetched.set(fetchTrustList(fetch)) },
