@@ -40,7 +40,9 @@ struct ConsoleCostTests {
             let other = Digest256.of("certificate of mona")
             _ = try await world.fixture.admin.addAdministrator(
                 "mona", role: .security,
-                certificate: AdministratorCertificate(thumbprint: other, notAfter: world.fixture.clock.now + 86_400))
+                certificate: AdministratorCertificate(
+                    thumbprint: other, notAfter: world.fixture.clock.now + 86_400, authority: Digest256.of("authority"))
+            )
             for route in ConsoleRoutes.all {
                 world.fixture.clock.advance(61)
                 let path = route.path.description.replacing("{}", with: "0")
