@@ -101,12 +101,13 @@ package extension AdministratorRepository {
 
     /// The names of the administrators with a valid certificate of an authority, sorted.
     func holders(ofCertificatesFrom authority: Digest256, at time: Date) throws -> [String] {
-        try transaction.query(
+        let columns = ColumnTuple(Column<String>("a.name"))
+        return try transaction.query(
             """
-            SELECT DISTINCT a.name FROM admin_certificates c JOIN admins a ON a.id = c.admin_id
+            SELECT DISTINCT \(columns) FROM admin_certificates c JOIN admins a ON a.id = c.admin_id
             WHERE c.authority = $1 AND c.revoked_at IS NULL AND c.not_after > $2 ORDER BY a.name
             """, [authority.value, .time(time)]
-        ).map { try $0.text(0) }
+        ).map(columns.read)
     }
 
     // MARK: Restores

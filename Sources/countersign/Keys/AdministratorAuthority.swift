@@ -111,7 +111,15 @@ struct AdministratorAuthorities: Sendable {
         // A stopped step leaves one authority under two names.
         others = all.map(\.der).filter { !current.contains($0) }
         endsAt = present.map(\.certificate.notValidAfter).min() ?? .distantPast
-        formerID = former.first.map { Digest256.of(Array($0.certificate.publicKey.subjectPublicKeyInfoBytes)) }
+        do {
+            formerID = try former.first.map { former in
+                var key = DER.Serializer()
+                try key.serialize(former.certificate.publicKey)
+                return Digest256.of(key.serializedBytes)
+            }
+        } catch {
+            throw CommandFailure("The key in admin-ca-former.pem cannot be read; restore the file from its backup.")
+        }
     }
 
     /// The certificates in DER, those of the current authority first.
