@@ -102,7 +102,7 @@ package extension Refusal {
     }
 
     static func cardDecisionOfAnother(_ actor: String) -> Refusal {
-        Refusal(.conflict, "The decision is that of \(actor), who alone can undo it.", state: "decided")
+        Refusal(.conflict, "Only \(actor), who decided, can undo the decision. Ask them.", state: "decided")
     }
 
     static func noCardDecision(state: String) -> Refusal {

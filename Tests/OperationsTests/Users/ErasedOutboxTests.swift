@@ -83,7 +83,8 @@ struct ErasedOutboxTests {
             let waiting = sent + [.notification]
             let before = bench.people.pushes.sent.count
             if isErased { _ = try await bench.context.erasePersonalData(for: ann) }
-            #expect(try await Self.kinds("waiting", of: ann.userID, store) == waiting.map(\.rawValue).sorted())
+            let found = try await Self.kinds("waiting", of: ann.userID, store)
+            #expect(found == waiting.map(\.rawValue).sorted())
             _ = try await bench.people.deliver()
             let pushes = bench.people.pushes.endpoints.dropFirst(before).count { $0 == "ann" }
             #expect(pushes == (isErased ? 0 : sent.count { $0.pushWords != nil }))

@@ -39,7 +39,7 @@ package extension AttestedApp {
         }
     }
 
-    /// The app as operators type and read it: the digest is hexadecimal, as in `--certificate` and in keytool's output.
+    /// The app as operators type and read it: the digest is hexadecimal, as in keytool's output.
     var shown: String {
         switch self {
         case .apple: text

@@ -32,7 +32,7 @@ enum RepeatByHand: CaseIterable {
         case .erasures: ["user erase USER --reason user_request --yes"]
         case .bans: ["ban add --user USER --reason REASON", "ban lift BAN --note NOTE"]
         case .devices: ["device revoke DEVICE", "certificate revoke SERIAL"]
-        case .administrators: ["admin list", "admin remove NAME", "admin add NAME --role ROLE"]
+        case .administrators: ["admin list", "admin remove NAME", "admin add NAME --role support"]
         case .administratorCertificates: ["admin renew NAME --out FILE"]
         case .providers: ["provider list", "provider disable PROVIDER"]
         case .providerKeys: ["provider key list PROVIDER", "provider key revoke KEY", "provider key retire KEY"]

@@ -35,7 +35,7 @@ struct InboxCommand: InstallationCommand {
         let isWanted = { (entry: InboxEntry) in number == nil || entry.to == number }
         let page = file.last(limit, before: cursor, where: isWanted)
         guard follow else { return report(page.entries, to: number, of: file) }
-        if !file.exists { Output.note(Self.missing(file)) }
+        if !file.exists { note(Self.missing(file)) }
         for entry in page.entries { show(entry.report) }
         var lines = GrowingFile(path: file.path, offset: page.end)
         while !Task.isCancelled {

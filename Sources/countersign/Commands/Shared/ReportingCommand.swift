@@ -18,6 +18,8 @@ extension ReportingCommand {
     /// Shows a report before the command ends, such as each entry that it follows.
     func show(_ report: Report) { Output.show(report, asJSON: shared.json) }
 
+    func note(_ text: String) { Output.note(text) }
+
     /// Shows complete lines of JSON, such as those of an export.
     func show(lines: [UInt8]) throws { try Output.lines(lines) }
 }
