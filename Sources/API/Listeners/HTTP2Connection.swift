@@ -87,7 +87,7 @@ final class HTTP2Connection: Sendable {
     ) throws -> Stream? {
         let operations = stream.pipeline.syncOperations
         let id = try stream.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID)
-        guard let id, shared.watch.hasRoom(for: id, among: maximumStreams), shared.watch.takesPlace() else {
+        guard let id, shared.watch.hasRoom(for: id, among: maximumStreams), shared.watch.takesPlace(id) else {
             shared.watch.refused()
             try operations.addHandler(RefusedStreamHandler())
             return nil

@@ -170,8 +170,10 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// Takes a share of the connection's networks for a stream that needs one; `false` if none is left.
-    private func takeShare() -> Bool {
-        guard streams.count - Self.freeStreams > shares else { return true }
+    private func takeShare(for stream: HTTP2StreamID) -> Bool {
+        // A stream may get its channel before this handler has heard of it.
+        let count = streams.contains(stream) ? streams.count : streams.count + 1
+        guard count - Self.freeStreams > shares else { return true }
         guard progress.takeShare() else { return false }
         shares += 1
         return true
@@ -216,7 +218,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
 
         /// Whether a stream may have a channel. Its memory is many times that of its answer, so the networks around the
         /// peer have a limit for the streams of all their connections.
-        func takesPlace() -> Bool { handler.value.takeShare() }
+        func takesPlace(_ stream: HTTP2StreamID) -> Bool { handler.value.takeShare(for: stream) }
 
         /// Reports a stream that was refused or malformed.
         func refused() { handler.value.refuse() }
