@@ -83,13 +83,15 @@ struct ErasedOutboxTests {
             let waiting = sent + [.notification]
             let before = bench.people.pushes.sent.count
             if isErased { _ = try await bench.context.erasePersonalData(for: ann) }
-            let found = try await Self.kinds("waiting", of: ann.userID, store)
-            #expect(found == waiting.map(\.rawValue).sorted())
+            #expect(Set(try await Self.kinds("waiting", of: ann.userID, store)) == Set(waiting.map(\.rawValue)))
+            _ = try await bench.people.deliver()
+            // The push of a message waits for further ones, that of a missed call for the end of the ringing.
+            bench.people.clock.advance(61)
             _ = try await bench.people.deliver()
             let pushes = bench.people.pushes.endpoints.dropFirst(before).count { $0 == "ann" }
-            #expect(pushes == (isErased ? 0 : sent.count { $0.pushWords != nil }))
+            #expect(pushes == (isErased ? 0 : sent.count { $0.pushWords != nil } + 1))
             if isErased {
-                #expect(try await Self.kinds("expired", of: ann.userID, store) == sent.map(\.rawValue).sorted())
+                #expect(Set(try await Self.kinds("expired", of: ann.userID, store)) == Set(sent.map(\.rawValue)))
             }
             // No device of the user fetches the notification.
             #expect(try await Self.kinds("waiting", of: ann.userID, store) == [OutboxKind.notification.rawValue])
