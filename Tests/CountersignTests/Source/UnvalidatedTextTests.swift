@@ -72,6 +72,7 @@ struct UnvalidatedTextTests {
         "Delivery/Webhook/WebhookSender.swift": (2, .operators),
         "Domain/Addresses/FindableAddress.swift": (1, .checked),
         "Domain/Audit/AuditStatement.swift": (1, .operators),
+        "Domain/Audit/AuditSubject.swift": (1, .operators),
         "Domain/Authorizations/MessagingPermission.swift": (1, .checked),
         "Domain/Cards/CardFacts.swift": (1, .own),
         "Domain/Cards/Presentations/WalletOrigin.swift": (1, .operators),
