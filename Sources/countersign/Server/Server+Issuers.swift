@@ -31,14 +31,15 @@ extension Server {
         let refresh = RefreshAttestationStatus(service) { [policy] in
             await AttestationListReader(policy[\.delivery], upTo: AttestationStatusList.maximumLength)()
         }
-        return { [logger] in
+        return { [logger, policy] in
             await refresh.run(
                 onChange: { failure in
                     guard let failure else {
                         return logger.notice("the list of revoked attestations can be fetched again")
                     }
+                    let consequence = policy[\.certification].attestation.statusUnknown.consequence
                     logger.warning(
-                        "the list of revoked attestations cannot be fetched: no Android key is certified once it is too old",
+                        "the list of revoked attestations cannot be fetched: \(consequence)",
                         metadata: ["cause": .string(failure)])
                 },
                 onFailure: {
@@ -46,6 +47,16 @@ extension Server {
                         "the list of revoked attestations cannot be stored",
                         metadata: ["cause": .string(ErrorWords.of($0))])
                 })
+        }
+    }
+}
+
+extension CertificationPolicy.StatusUnknown {
+    /// What happens while the list cannot be fetched, as the end of a sentence.
+    var consequence: String {
+        switch self {
+        case .refuse: "no Android key is certified once it is too old"
+        case .admit: "once it is too old, Android keys are certified unless the old list names them"
         }
     }
 }
