@@ -94,6 +94,9 @@ extension AndroidKeyDescription.Authorizations {
     /// Year and month of the system's security patches, such as 202603.
     var patchLevel: Int? { get throws { try values[706].map { try Int(derEncoded: $0) } } }
 
+    /// Whether every app of the device may use the key.
+    var isForAllApplications: Bool { values[600] != nil }
+
     var hasIdentifiers: Bool { Self.identifiers.contains { values[$0] != nil } }
 
     var boot: AndroidKeyDescription.Boot? {

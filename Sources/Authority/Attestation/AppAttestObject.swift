@@ -19,6 +19,10 @@ struct AppAttestObject {
     /// Longer objects are refused, bytes. One has about 5,600, most of them its receipt.
     private static let maximumLength = 32_768
     private static let extensionIdentifier: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 8, 2]
+    /// The purpose of the leaf is Apple's own, and says nothing more than its issuer.
+    fileprivate static let understood: Set<ASN1ObjectIdentifier> = [
+        extensionIdentifier, .X509ExtensionID.extendedKeyUsage,
+    ]
     /// A sequence with one explicit tag [1] around an octet string of 32 bytes.
     private static let extensionStart: [UInt8] = [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20]
 
@@ -50,25 +54,14 @@ struct AppAttestObject {
 
 extension AppAttestObject {
     /// Verifies the two certificates, up to a pinned root.
-    func verifyChain(roots: [Certificate.PublicKey], now: Date) throws(AttestationDefect) {
-        guard intermediate.mayIssueAttestations, !leaf.mayIssueAttestations,
-            intermediate.publicKey.isValidSignature(leaf.signature, for: leaf),
-            roots.contains(where: { $0.isValidSignature(intermediate.signature, for: intermediate) })
+    func verifyChain(roots: [TrustAnchor], now: Date) throws(AttestationDefect) {
+        guard !leaf.mayCertify,
+            let path = try? CertificationPath(
+                [leaf, intermediate], to: roots, understood: Self.understood),
+            path.certificates.count == 2
         else { throw .appleChain }
         guard [leaf, intermediate].allSatisfy({ now >= $0.notValidBefore && now <= $0.notValidAfter }) else {
             throw .appleValidity
-        }
-    }
-}
-
-extension Certificate {
-    /// Whether it is an authority's (RFC 5280 §4.2.1.9 and §4.2.1.3).
-    var mayIssueAttestations: Bool {
-        guard case .isCertificateAuthority = try? extensions.basicConstraints else { return false }
-        do {
-            return try extensions.keyUsage?.keyCertSign ?? true
-        } catch {
-            return false
         }
     }
 }

@@ -4,36 +4,23 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// The certificates of an Android key, its own first, whose signatures lead to a root of Google.
+/// The certificates of an Android key, its own first, which are a path to a root of Google.
 struct AttestationChain {
     let certificates: [Certificate]
     let description: AndroidKeyDescription
 
-    /// - Parameters:
-    ///   - chain: certificates in DER. The root's may be among them or not.
-    ///   - roots: the pinned keys.
-    init(_ chain: [[UInt8]], roots: [Certificate.PublicKey], now: Date) throws(AttestationDefect) {
+    /// - Parameter chain: certificates in DER. The root's may be among them or not.
+    init(_ chain: [[UInt8]], roots: [TrustAnchor], now: Date) throws(AttestationDefect) {
         guard (2...10).contains(chain.count), chain.allSatisfy({ $0.count <= IssuerProfile.maximumLength }) else {
             throw .androidChain
         }
         let certificates = chain.compactMap { try? Certificate(strictDER: $0) }
-        guard certificates.count == chain.count, let leaf = certificates.first, let last = certificates.last else {
-            throw .androidChain
-        }
+        guard certificates.count == chain.count, let leaf = certificates.first else { throw .androidChain }
         // A key signs one description, its own. The owner of a true chain could append a certificate to it.
-        let above = certificates.dropFirst()
-        guard !above.contains(where: { $0.extensions[oid: AndroidKeyDescription.identifier] != nil }) else {
-            throw .extended
-        }
-        // From the root on: a stranger's own chain, of the slowest keys, ends at its first certificate.
-        let isRoot = roots.contains(last.publicKey)
-        guard isRoot || roots.contains(where: { $0.isValidSignature(last.signature, for: last) }) else {
-            throw .androidRoot
-        }
-        guard above.allSatisfy(\.mayIssueAttestations),
-            zip(certificates, above).reversed().allSatisfy({ $1.publicKey.isValidSignature($0.signature, for: $0) })
-        else { throw .androidChain }
-        try Self.checkValidity(of: isRoot ? above.dropLast() : above, now: now)
+        guard !certificates.dropFirst().contains(where: { $0.extensions[oid: AndroidKeyDescription.identifier] != nil })
+        else { throw .extended }
+        let path = try Self.path(certificates, to: roots)
+        try Self.checkValidity(of: path.certificates.dropFirst(), now: now)
         guard let value = leaf.extensions[oid: AndroidKeyDescription.identifier]?.value,
             let description = try? AndroidKeyDescription(derEncoded: value)
         else { throw .description }
@@ -41,18 +28,42 @@ struct AttestationChain {
         self.description = description
     }
 
-    /// Chains of keys that were provisioned remotely are renewed every few weeks, and must be valid. Those of the factory are
-    /// as old as the device, and their dates were often never right.
-    private static func checkValidity(
-        of certificates: ArraySlice<Certificate>, now: Date
-    ) throws(AttestationDefect) {
-        let isRemote = certificates.contains { certificate in
-            IssuerProfile.name(.RDNAttributeType.organizationName, in: certificate.subject)?
-                .hasSameBytes(as: "Google LLC") == true
+    private static func path(
+        _ certificates: [Certificate], to roots: [TrustAnchor]
+    ) throws(AttestationDefect) -> CertificationPath {
+        do throws(CertificationPath.Defect) {
+            return try CertificationPath(certificates, to: roots, understood: [AndroidKeyDescription.identifier])
+        } catch {
+            switch error {
+            case .anchor: throw .androidRoot
+            case .signature: throw .androidChain
+            case .name: throw .androidNames
+            case .authority: throw .androidAuthority
+            case .length: throw .androidPathLength
+            case .criticalExtension: throw .androidExtension
+            }
         }
-        guard
-            !isRemote || certificates.allSatisfy({ now >= $0.notValidBefore && now <= $0.notValidAfter })
-        else { throw .androidValidity }
+    }
+
+    /// Dates are verified as Google's own verifier does it. The key's own are set on the device, by a clock that may be wrong,
+    /// and are often those from 1970 to 2048: they say nothing. An authority from the factory cannot be renewed on a
+    /// device that was sold, so it counts after its end, but no authority counts before its beginning.
+    private static func checkValidity(
+        of authorities: ArraySlice<Certificate>, now: Date
+    ) throws(AttestationDefect) {
+        let isOfFactory = authorities.last.map(Self.isOfFactory) ?? false
+        guard authorities.allSatisfy({ $0.notValidBefore <= now && (isOfFactory || now <= $0.notValidAfter) }) else {
+            throw .androidValidity
+        }
+    }
+
+    /// Whether the root certified an authority that was put into devices in the factory. Its name has a serial number, and
+    /// what hardware it is for as title.
+    private static func isOfFactory(_ authority: Certificate) -> Bool {
+        guard IssuerProfile.name([2, 5, 4, 5], in: authority.subject) != nil,
+            let title = IssuerProfile.name([2, 5, 4, 12], in: authority.subject)
+        else { return false }
+        return title.hasSameBytes(as: "TEE") || title.hasSameBytes(as: "StrongBox")
     }
 
     /// The serial numbers, as the status list writes them.

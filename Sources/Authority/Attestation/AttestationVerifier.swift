@@ -7,24 +7,22 @@ import X509
 
 /// Verifies attestations of device makers, down from root keys that are part of the service or of its configuration.
 ///
-/// Roots are pinned by key and not by certificate: Google published one key in several certificates, and one of them has
-/// expired. A root certificate that a device sends adds nothing.
+/// Roots are pinned by name and key and not by certificate: Google published one key in several certificates, and one of them
+/// has expired. A root certificate that a device sends adds nothing.
 package struct AttestationVerifier: Sendable {
-    /// The keys of Apple's roots.
-    let apple: [Certificate.PublicKey]
-    /// The keys of Google's roots.
-    let google: [Certificate.PublicKey]
+    let apple: [TrustAnchor]
+    let google: [TrustAnchor]
 }
 
 package extension AttestationVerifier {
     /// Trusts the roots that Apple and Google publish.
     static let published = AttestationVerifier(apple: PublishedRoots.apple, google: PublishedRoots.google)
 
-    /// Trusts the keys of root certificates, each in DER.
+    /// Trusts the names and keys of root certificates, each in DER.
     ///
     /// - Throws: `AuthorityError/malformedCertificate`.
     init(apple: [[UInt8]], google: [[UInt8]]) throws(AuthorityError) {
-        self.init(apple: try Self.keys(of: apple), google: try Self.keys(of: google))
+        self.init(apple: try Self.anchors(in: apple), google: try Self.anchors(in: google))
     }
 
     /// Trusts the roots of both.
@@ -120,6 +118,10 @@ package extension AttestationVerifier {
         guard let purposes = try? description.hardware.purposes, purposes.contains(2), !purposes.contains(7) else {
             throw .purpose
         }
+        // A key for all apps is bound to none, whatever app had it made.
+        guard !description.software.isForAllApplications, !description.hardware.isForAllApplications else {
+            throw .allApplications
+        }
         // The operating system names the app, which the verified boot state makes trustworthy.
         guard let application = try? description.software.application,
             let app = apps.first(where: application.isOf)
@@ -129,12 +131,12 @@ package extension AttestationVerifier {
         return .androidKey(level: level, app: app, patchLevel: patchLevel, serials: chain.serials)
     }
 
-    private static func keys(of roots: [[UInt8]]) throws(AuthorityError) -> [Certificate.PublicKey] {
-        var keys: [Certificate.PublicKey] = []
+    private static func anchors(in roots: [[UInt8]]) throws(AuthorityError) -> [TrustAnchor] {
+        var anchors: [TrustAnchor] = []
         for root in roots {
             guard let certificate = try? Certificate(strictDER: root) else { throw .malformedCertificate }
-            keys.append(certificate.publicKey)
+            anchors.append(TrustAnchor(name: certificate.subject, key: certificate.publicKey))
         }
-        return keys
+        return anchors
     }
 }

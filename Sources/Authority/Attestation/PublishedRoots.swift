@@ -1,18 +1,32 @@
+import Foundation
 import SwiftASN1
 import X509
 
-/// The keys of the roots that Apple and Google publish for attestations.
+/// The names and keys of the roots that Apple and Google publish for attestations.
 ///
 /// They were compared with the published certificates, which are self-signed. Google's new root signs since February
 /// 2026, and devices that are provisioned remotely use only it.
 enum PublishedRoots {
-    static let apple = keys([appAttestation])
-    static let google = keys([hardware, keyAttestation])
+    static let apple = anchors([(appAttestationName, appAttestation)])
+    static let google = anchors([(hardwareName, hardware), (keyAttestationName, keyAttestation)])
 
     /// A text that is not a key would trust nothing.
-    private static func keys(_ texts: [String]) -> [Certificate.PublicKey] {
-        texts.compactMap { try? Certificate.PublicKey(pemEncoded: $0) }
+    private static func anchors(_ texts: [(name: String, key: String)]) -> [TrustAnchor] {
+        texts.compactMap { name, key in
+            guard let bytes = Data(base64Encoded: name),
+                let name = try? DistinguishedName(derEncoded: DER.parse(Array(bytes))),
+                let key = try? Certificate.PublicKey(pemEncoded: key)
+            else { return nil }
+            return TrustAnchor(name: name, key: key)
+        }
     }
+
+    // The names as the certificates have them, in DER: one has several encodings, and only this one is in paths.
+    private static let appAttestationName =
+        "MFIxJjAkBgNVBAMMHUFwcGxlIEFwcCBBdHRlc3RhdGlvbiBSb290IENBMRMwEQYDVQQKDApBcHBsZSBJbmMuMRMwEQYDVQQIDApDYWxpZm9ybmlh"
+    private static let hardwareName = "MBsxGTAXBgNVBAUTEGY5MjAwOWU4NTNiNmIwNDU="
+    private static let keyAttestationName =
+        "MFIxHDAaBgNVBAMME0tleSBBdHRlc3RhdGlvbiBDQTExEDAOBgNVBAsMB0FuZHJvaWQxEzARBgNVBAoMCkdvb2dsZSBMTEMxCzAJBgNVBAYTAlVT"
 
     /// Apple App Attestation Root CA, P-384.
     private static let appAttestation = """

@@ -55,7 +55,7 @@ package extension ClientChain {
     init(trusting authorities: [[UInt8]]) throws(AuthorityError) {
         var certificates: [Certificate] = []
         for bytes in authorities {
-            guard let certificate = try? Certificate(derEncoded: bytes) else { throw .malformedCertificate }
+            guard let certificate = try? Certificate(strictDER: bytes) else { throw .malformedCertificate }
             guard certificate.mayIssueCertificates else { throw .notAnAuthority }
             certificates.append(certificate)
         }
@@ -64,7 +64,7 @@ package extension ClientChain {
 
     /// Whether every authority is self-signed, so that a TLS library can verify chains with them alone.
     var areRoots: Bool {
-        authorities.allSatisfy { $0.issuer == $0.subject && $0.publicKey.isValidSignature($0.signature, for: $0) }
+        authorities.allSatisfy(\.isSelfSigned)
     }
 
     /// Verifies a chain, the leaf first, each in DER. Certificates after the leaf are ignored: an authority is
@@ -73,14 +73,14 @@ package extension ClientChain {
     /// - Throws: ``Defect``.
     func verify(_ chain: [[UInt8]], now: Date) throws(Defect) -> VerifiedDeviceCertificate {
         guard let bytes = chain.first, bytes.count <= Self.maximumLength,
-            let leaf = try? Certificate(derEncoded: bytes), leaf.version == .v3
+            let leaf = try? Certificate(strictDER: bytes), leaf.version == .v3
         else { throw .malformed }
-        let issuers = authorities.filter { $0.subject == leaf.issuer }
+        let issuers = authorities.filter { $0.subject.hasSameBytes(as: leaf.issuer) }
         guard !issuers.isEmpty else { throw .unknownIssuer }
         guard let issuer = leaf.issuer(among: issuers, \.self, at: now) else { throw .badSignature }
         guard now >= leaf.notValidBefore, now >= issuer.notValidBefore else { throw .notYetValid }
         guard now <= leaf.notValidAfter, now <= issuer.notValidAfter else { throw .expired }
-        try Self.checkExtensions(leaf.extensions)
+        try Self.checkExtensions(of: leaf)
         guard let deviceID = Self.deviceID(leaf.subject) else { throw .notADevice }
         return VerifiedDeviceCertificate(
             deviceID: deviceID, serial: SerialNumber.hexadecimal(leaf.serialNumber),
@@ -94,8 +94,9 @@ package extension ClientChain {
         .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage, .X509ExtensionID.extendedKeyUsage,
     ]
 
-    private static func checkExtensions(_ extensions: Certificate.Extensions) throws(Defect) {
-        guard extensions.allSatisfy({ !$0.critical || understood.contains($0.oid) }) else {
+    private static func checkExtensions(of leaf: Certificate) throws(Defect) {
+        let extensions = leaf.extensions
+        guard leaf.hasOnlyCritical(understood) else {
             throw .unknownCriticalExtension
         }
         guard (try? extensions.basicConstraints) == .notCertificateAuthority,

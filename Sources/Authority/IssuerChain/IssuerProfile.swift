@@ -19,7 +19,7 @@ enum IssuerProfile {
     /// Whether a certificate is that of an authority that signs signers only, with a key on P-256 or P-384 (B.1.2).
     static func isAuthority(_ certificate: Certificate) -> Bool {
         let extensions = certificate.extensions
-        return certificate.version == .v3 && hasOnlyUnderstood(extensions)
+        return certificate.version == .v3 && hasOnlyUnderstood(certificate)
             && (try? extensions.basicConstraints) == .isCertificateAuthority(maxPathLength: 0)
             && (try? extensions.keyUsage)?.keyCertSign == true && (try? key(of: certificate)) != nil
     }
@@ -27,7 +27,7 @@ enum IssuerProfile {
     /// Checks that a certificate is that of a signer for a use, and not an authority's own.
     static func checkSigner(_ certificate: Certificate, for use: IssuerTrust.Use) throws(PresentationDefect) {
         let extensions = certificate.extensions
-        guard hasOnlyUnderstood(extensions) else {
+        guard hasOnlyUnderstood(certificate) else {
             throw IssuerTrust.refused("It has an unknown critical extension.")
         }
         let constraints: BasicConstraints?
@@ -71,7 +71,5 @@ enum IssuerProfile {
     }
 
     /// Whether each critical extension is one that is checked (RFC 5280 §4.2).
-    static func hasOnlyUnderstood(_ extensions: Certificate.Extensions) -> Bool {
-        extensions.allSatisfy { !$0.critical || understood.contains($0.oid) }
-    }
+    static func hasOnlyUnderstood(_ certificate: Certificate) -> Bool { certificate.hasOnlyCritical(understood) }
 }

@@ -62,7 +62,7 @@ package extension IssuerTrust {
 
     /// The authorities of a name. Several have one while an issuer changes its key.
     func anchors(named name: DistinguishedName) -> [Anchor] {
-        named[name.hashValue, default: []].filter { $0.certificate.subject == name }
+        named[name.hashValue, default: []].filter { $0.certificate.subject.hasSameBytes(as: name) }
     }
 
     /// What the signer of a certificate must be.

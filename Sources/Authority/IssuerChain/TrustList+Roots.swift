@@ -57,7 +57,7 @@ extension TrustList.Roots {
         let extensions = certificate.extensions
         let constraints: BasicConstraints?
         do { constraints = try extensions.basicConstraints } catch { return false }
-        guard IssuerProfile.hasOnlyUnderstood(extensions),
+        guard IssuerProfile.hasOnlyUnderstood(certificate),
             constraints == nil || constraints == .notCertificateAuthority,
             let usage = try? extensions.keyUsage, usage.digitalSignature, !usage.keyCertSign
         else { return false }
@@ -86,13 +86,13 @@ extension TrustList.Roots {
     private static func issuer(
         of certificate: Certificate, among list: [Certificate], others: Int, now: Date
     ) -> Certificate? {
-        let named = list.filter { $0.subject == certificate.issuer && certifies($0, others: others) }
+        let named = list.filter { $0.subject.hasSameBytes(as: certificate.issuer) && certifies($0, others: others) }
         return certificate.issuer(among: named, \.self, at: now)
     }
 
     private static func certifies(_ certificate: Certificate, others: Int) -> Bool {
         let extensions = certificate.extensions
-        guard IssuerProfile.hasOnlyUnderstood(extensions),
+        guard IssuerProfile.hasOnlyUnderstood(certificate),
             case .isCertificateAuthority(let most)? = try? extensions.basicConstraints,
             (try? extensions.keyUsage)?.keyCertSign == true
         else { return false }

@@ -4,6 +4,7 @@ import Encoding
 import Fixtures
 import Foundation
 import Testing
+import X509
 
 @testable import Authority
 
@@ -82,10 +83,65 @@ struct AndroidKeyTests {
         #expect(try defect(changing: { $0[1].append(0) }) == .androidChain)
     }
 
-    @Test("must be valid now if the key was provisioned remotely, and only then")
+    @Test("has authorities that are valid now, and those from the factory count after their end")
     func validity() throws {
         #expect(try defect { $0.batchUntil = $0.now - 60 } == .androidValidity)
+        #expect(try defect { $0.intermediateUntil = $0.now - 60 } == .androidValidity)
         #expect(try defect { ($0.isRemote, $0.batchUntil) = (false, $0.now - 60) } == nil)
+        #expect(try defect { ($0.isRemote, $0.intermediateUntil) = (false, $0.now - 60) } == nil)
+        #expect(
+            try defect { ($0.isRemote, $0.factoryTitle, $0.batchUntil) = (false, "StrongBox", $0.now - 60) } == nil)
+        // Only what the root certified names the factory, and with its own words.
+        #expect(
+            try defect { ($0.isRemote, $0.factoryTitle, $0.batchUntil) = (false, "tee", $0.now - 60) }
+                == .androidValidity)
+        for isRemote in [true, false] {
+            #expect(try defect { ($0.isRemote, $0.batchFrom) = (isRemote, $0.now + 60) } == .androidValidity)
+            #expect(try defect { ($0.isRemote, $0.intermediateFrom) = (isRemote, $0.now + 60) } == .androidValidity)
+        }
+    }
+
+    @Test("has dates of its own that the device set, and that say nothing")
+    func leafDates() throws {
+        #expect(try defect { $0.leafUntil = $0.now - 60 } == nil)
+        #expect(try defect { $0.leafFrom = $0.now + 60 } == nil)
+    }
+
+    @Test("has issuers that are the subjects of the next certificates, up to the root's name")
+    func names() throws {
+        for hasRoot in [false, true] {
+            #expect(try defect { ($0.hasRoot, $0.leafIssuer) = (hasRoot, "other") } == .androidNames)
+            #expect(try defect { ($0.hasRoot, $0.batchIssuer) = (hasRoot, "other") } == .androidNames)
+            #expect(try defect { ($0.hasRoot, $0.intermediateIssuer) = (hasRoot, "other") } == .androidNames)
+        }
+    }
+
+    @Test("has authorities that may sign certificates, and not more of them than one permits")
+    func authorities() throws {
+        #expect(try defect { $0.isBatchAuthority = false } == .androidAuthority)
+        #expect(try defect { $0.batchUsage = KeyUsage(digitalSignature: true) } == .androidAuthority)
+        #expect(try defect { $0.batchUsage = KeyUsage(keyCertSign: true) } == nil)
+        #expect(try defect { $0.pathLength = 0 } == .androidPathLength)
+        #expect(try defect { $0.pathLength = 1 } == nil)
+    }
+
+    @Test("has no unknown critical extension in any certificate, and no constraint on names")
+    func extensions() throws {
+        for place in 0..<3 {
+            for found in [AttestationCertificate.unknown, AttestationCertificate.nameConstraints] {
+                #expect(try defect { $0.extensions[place] = [found] } == .androidExtension, "\(place)")
+                var optional = found
+                optional.critical = false
+                #expect(try defect { $0.extensions[place] = [optional] } == nil, "\(place)")
+            }
+        }
+    }
+
+    @Test("is bound to its app, and is not for every app of the device")
+    func allApplications() throws {
+        #expect(try defect { $0.isForAllApplications.hardware = true } == .allApplications)
+        #expect(try defect { $0.isForAllApplications.software = true } == .allApplications)
+        #expect(try defect { $0.hasApplication = false } == .androidApp)
     }
 
     @Test("is the last description of its chain, so that nobody extends a true one")

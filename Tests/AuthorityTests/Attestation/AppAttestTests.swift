@@ -55,6 +55,12 @@ struct AppAttestTests {
     func chain() throws {
         #expect(try defect(root: AppAttestMint().root()) == .appleChain)
         #expect(try defect { $0.isIntermediateAuthority = false } == .appleChain)
+        #expect(try defect { $0.leafIssuer = "other" } == .appleChain)
+        #expect(try defect { $0.intermediateIssuer = "other" } == .appleChain)
+        for found in [AttestationCertificate.unknown, AttestationCertificate.nameConstraints] {
+            #expect(try defect { $0.leafExtensions = [found] } == .appleChain)
+            #expect(try defect { $0.intermediateExtensions = [found] } == .appleChain)
+        }
         #expect(try defect { $0.leafUntil = $0.now - 60 } == .appleValidity)
         #expect(try defect { $0.intermediateUntil = $0.now - 60 } == .appleValidity)
         #expect(try defect(after: -2 * 86_400) == .appleValidity)

@@ -15,11 +15,23 @@ package struct AndroidKeyMint: Sendable {
     package let batchKey = P256.Signing.PrivateKey()
     package var deviceKey = P256.Signing.PrivateKey()
     package let now: Date
-    /// Whether the key was provisioned remotely, so that dates are checked.
+    /// Whether the key was provisioned remotely; if not, in the factory.
     package var isRemote = true
+    /// What an authority from the factory is for.
+    package var factoryTitle = "TEE"
     package var hasRoot = false
     package var rootUntil: Date
-    package var batchUntil: Date
+    package var (intermediateFrom, intermediateUntil): (Date, Date)
+    package var (batchFrom, batchUntil): (Date, Date)
+    package var (leafFrom, leafUntil): (Date, Date)
+    /// The names of issuers, where they are not those of the certificates above.
+    package var (intermediateIssuer, batchIssuer, leafIssuer): (String?, String?, String?)
+    /// How many authorities may be below the intermediate one.
+    package var pathLength: Int?
+    package var isBatchAuthority = true
+    package var batchUsage: KeyUsage?
+    /// Further extensions of the certificates from the key's own on.
+    package var extensions: [[Certificate.Extension]] = [[], [], []]
     package var batchSerial: [UInt8] = TestAuthority.serial()
     package var (attestationLevel, keyLevel) = (1, 1)
     package var uniqueID: [UInt8] = []
@@ -31,12 +43,19 @@ package struct AndroidKeyMint: Sendable {
     package var signer = AndroidKeyMint.signer
     /// Tags of the hardware's list with text, such as 714 for an IMEI.
     package var identifiers: [UInt] = []
+    /// Which lists say that every app may use the key.
+    package var isForAllApplications = (software: false, hardware: false)
+    /// Whether the operating system names the app.
+    package var hasApplication = true
     /// Whether the operating system says what the hardware has to say.
     package var isBootOfSoftware = false
 
     package init(now: Date = TestAuthority.referenceTime) {
         self.now = now
-        (rootUntil, batchUntil) = (now + 3_650 * 86_400, now + 30 * 86_400)
+        rootUntil = now + 3_650 * 86_400
+        (intermediateFrom, intermediateUntil) = (now - 86_400, now + 3_000 * 86_400)
+        (batchFrom, batchUntil) = (now - 86_400, now + 30 * 86_400)
+        (leafFrom, leafUntil) = (Date(timeIntervalSince1970: 0), now + 7_300 * 86_400)
     }
 
     private static let root = AttestationCertificate.name("Root")
@@ -52,21 +71,29 @@ package struct AndroidKeyMint: Sendable {
     ///
     /// - Parameter key: a key that was made elsewhere; `nil` for the device's.
     package func chain(_ digest: Digest256, of key: P256.Signing.PublicKey? = nil) throws -> [[UInt8]] {
-        let organization = isRemote ? "Google LLC" : "Example"
         let (intermediate, batch) = (
-            AttestationCertificate.name("CA 2", organization: organization),
+            isRemote
+                ? AttestationCertificate.name("CA 2", organization: "Google LLC")
+                : AttestationCertificate.factoryName(title: factoryTitle),
             AttestationCertificate.name("batch", organization: isRemote ? "TEE" : "Example")
         )
         let rest = try [
             AttestationCertificate.make(
-                batch, by: intermediate, key: .init(batchKey.publicKey), with: .init(intermediateKey),
-                serial: batchSerial, from: now - 86_400, until: batchUntil, isAuthority: true),
+                batch, by: Self.name(batchIssuer, or: intermediate), key: .init(batchKey.publicKey),
+                with: .init(intermediateKey), serial: batchSerial, from: batchFrom, until: batchUntil,
+                isAuthority: isBatchAuthority, usage: batchUsage, extensions[1]),
             AttestationCertificate.make(
-                intermediate, by: Self.root, key: .init(intermediateKey.publicKey), with: .init(rootKey),
-                from: now - 86_400, until: now + 3_000 * 86_400, isAuthority: true),
+                intermediate, by: Self.name(intermediateIssuer, or: Self.root), key: .init(intermediateKey.publicKey),
+                with: .init(rootKey), from: intermediateFrom, until: intermediateUntil, isAuthority: true,
+                pathLength: pathLength, extensions[2]),
         ]
-        return try [leaf(of: key ?? deviceKey.publicKey, by: batch, .init(batchKey), digest)] + rest
-            + (hasRoot ? [root()] : [])
+        let leaf = try leaf(
+            of: key ?? deviceKey.publicKey, by: Self.name(leafIssuer, or: batch), .init(batchKey), digest)
+        return try [leaf] + rest + (hasRoot ? [root()] : [])
+    }
+
+    private static func name(_ wrong: String?, or right: DistinguishedName) -> DistinguishedName {
+        wrong.map { AttestationCertificate.name($0) } ?? right
     }
 
     /// The certificate of another key, signed with the device's key, before a true chain.
@@ -84,7 +111,7 @@ package struct AndroidKeyMint: Sendable {
             oid: [1, 3, 6, 1, 4, 1, 11_129, 2, 1, 17], critical: false, value: try description(digest)[...])
         return try AttestationCertificate.make(
             AttestationCertificate.name("Android Keystore Key"), by: issuer, key: .init(key), with: signing,
-            serial: [1], from: Date(timeIntervalSince1970: 0), until: now + 7_300 * 86_400, [description])
+            serial: [1], from: leafFrom, until: leafUntil, [description] + extensions[0])
     }
 
     private func description(_ digest: Digest256) throws -> [UInt8] {
@@ -97,9 +124,12 @@ package struct AndroidKeyMint: Sendable {
             try fields.serialize(ASN1OctetString(contentBytes: digest.bytes[...]))
             try fields.serialize(ASN1OctetString(contentBytes: uniqueID[...]))
             try fields.appendConstructedNode(identifier: .sequence) { software in
+                if isForAllApplications.software { try tagged(600, in: &software) { try $0.serialize(ASN1Null()) } }
                 if isBootOfSoftware { try appendBoot(to: &software) }
-                try tagged(709, in: &software) {
-                    try $0.serialize(ASN1OctetString(contentBytes: try application()[...]))
+                if hasApplication {
+                    try tagged(709, in: &software) {
+                        try $0.serialize(ASN1OctetString(contentBytes: try application()[...]))
+                    }
                 }
             }
             try fields.appendConstructedNode(identifier: .sequence) { try appendHardware(to: &$0) }
@@ -111,6 +141,7 @@ package struct AndroidKeyMint: Sendable {
         try tagged(1, in: &list) { list in
             try list.appendConstructedNode(identifier: .set) { for purpose in purposes { try $0.serialize(purpose) } }
         }
+        if isForAllApplications.hardware { try tagged(600, in: &list) { try $0.serialize(ASN1Null()) } }
         if let origin { try tagged(702, in: &list) { try $0.serialize(origin) } }
         if !isBootOfSoftware { try appendBoot(to: &list) }
         if let patchLevel { try tagged(706, in: &list) { try $0.serialize(patchLevel) } }

@@ -26,6 +26,15 @@ package struct AppAttestMint: Sendable {
     package var extensionStart: [UInt8] = [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20]
     package var (leafUntil, intermediateUntil): (Date, Date)
     package var isIntermediateAuthority = true
+    package var intermediateUsage: KeyUsage?
+    /// The key that signs the leaf instead of the intermediate's.
+    package var leafSigner: P384.Signing.PrivateKey?
+    /// Changes the leaf after it was signed.
+    package var changingLeaf: @Sendable ([UInt8]) -> [UInt8] = { $0 }
+    /// The names of issuers, where they are not those of the certificates above.
+    package var (leafIssuer, intermediateIssuer): (String, String) = ("CA 1", "Root")
+    /// Further extensions of the two certificates.
+    package var (leafExtensions, intermediateExtensions): ([Certificate.Extension], [Certificate.Extension]) = ([], [])
 
     package init(now: Date = TestAuthority.referenceTime) {
         self.now = now
@@ -51,13 +60,17 @@ package struct AppAttestMint: Sendable {
             oid: [1, 2, 840, 113_635, 100, 8, 2], critical: false, value: (extensionStart + nonce.bytes)[...])
         let intermediate = AttestationCertificate.name("CA 1")
         let leaf = try AttestationCertificate.make(
-            AttestationCertificate.name("leaf"), by: intermediate, key: .init(deviceKey.publicKey),
-            with: .init(intermediateKey), from: now - 86_400, until: leafUntil, [nonceExtension])
+            AttestationCertificate.name("leaf"), by: AttestationCertificate.name(leafIssuer),
+            key: .init(deviceKey.publicKey), with: .init(leafSigner ?? intermediateKey), from: now - 86_400,
+            until: leafUntil,
+            [nonceExtension] + leafExtensions)
         let above = try AttestationCertificate.make(
-            intermediate, by: AttestationCertificate.name("Root"), key: .init(intermediateKey.publicKey),
-            with: .init(rootKey), from: now - 86_400, until: intermediateUntil, isAuthority: isIntermediateAuthority)
+            intermediate, by: AttestationCertificate.name(intermediateIssuer), key: .init(intermediateKey.publicKey),
+            with: .init(rootKey), from: now - 86_400, until: intermediateUntil, isAuthority: isIntermediateAuthority,
+            usage: intermediateUsage,
+            intermediateExtensions)
         let statement: [CBORKey: CBORValue] = [
-            "x5c": .array([.bytes(leaf[...]), .bytes(above[...])]), "receipt": .bytes([0x30, 0x80]),
+            "x5c": .array([.bytes(changingLeaf(leaf)[...]), .bytes(above[...])]), "receipt": .bytes([0x30, 0x80]),
         ]
         return CBORValue.map([
             "fmt": .text(format), "attStmt": .map(statement), "authData": .bytes(data[...]),

@@ -20,6 +20,11 @@ package enum AttestationDefect: String, Error, Sendable, CaseIterable {
     // Android Key Attestation.
     case androidChain = "The chain is not 2 to 10 certificates, each signed by the next one. Send the whole chain."
     case androidRoot = "The chain does not lead to a root of Google. Use a device whose key store has hardware."
+    case androidNames =
+        "A certificate's issuer is not the subject of the next one. Send the chain as the key store has it."
+    case androidAuthority = "A certificate above the key's own may not sign certificates. Use another device."
+    case androidPathLength = "The chain is longer than a certificate in it permits. Use another device."
+    case androidExtension = "A certificate has an unknown critical extension. Use another device."
     case androidValidity = "A certificate above the key's own is not valid now. Go online, and make a new key."
     case description = "The first certificate has no readable description of its key. Set an attestation challenge."
     case extended = "Another certificate than the first one describes a key. Attest the certified key itself."
@@ -29,6 +34,7 @@ package enum AttestationDefect: String, Error, Sendable, CaseIterable {
     case boot = "The boot loader is unlocked, or the system is not verified. Use another device."
     case origin = "The key was not generated in the hardware. Generate it there instead of importing it."
     case purpose = "The key's purposes are not signing. Make a key with PURPOSE_SIGN."
+    case allApplications = "Every app of the device may use the key. Make a key for this app alone."
     case androidApp = "The app of the key is not registered. Ask its provider to register package and certificate."
     case patchLevel = "The device's security patch level is too old. Update the device."
     case identifiers = "The description contains identifiers of the device. Leave out device properties."
