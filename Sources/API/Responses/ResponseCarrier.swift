@@ -55,7 +55,7 @@ final class ResponseCarrier: Sendable {
     /// even if it is refused.
     func carrying<T>(_ body: () async throws -> T) async rethrows -> T {
         try await Self.$current.withValue(self) {
-            try await Operations.Service.$hearParties.withValue({ [self] in note($0, $1) }) { try await body() }
+            try await Operations.Service.hearingParties({ [self] in note($0, $1) }, during: body)
         }
     }
 

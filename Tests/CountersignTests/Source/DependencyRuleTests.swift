@@ -93,6 +93,18 @@ struct DependencyRuleTests {
         }
     }
 
+    @Test("has no task-local function: a release build of Swift 6.3 does not find its type, and ends")
+    func taskLocals() throws {
+        var count = 0
+        for file in try SourceFile.all(below: "Sources") {
+            for line in file.text.split(separator: "\n") where line.contains("@TaskLocal ") {
+                count += 1
+                #expect(!line.contains("->"), "\(file.path)")
+            }
+        }
+        #expect(count > 2)
+    }
+
     @Test("writes no error into a log line or a sentence but in words: a type's name helps no operator")
     func words() throws {
         let files = try SourceFile.all(below: "Sources").filter {
