@@ -16,19 +16,10 @@ struct EntityTag: Equatable, CustomStringConvertible {
     /// Whether a client that sent these fields already has this version. It has if `If-None-Match` (RFC 9110 §13.1.2)
     /// names the tag or is `*`. A weak tag with the same text matches too, because that field uses the weak comparison.
     func isKnown(to fields: HTTPFields) -> Bool {
-        fields[values: .ifNoneMatch].contains { value in
-            value.split(separator: ",").contains { item in
-                let tag = item.drop { $0 == " " || $0 == "\t" }
-                let text = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag
-                return text.trimmingSuffix(while: { $0 == " " || $0 == "\t" }) == description || text == "*"
-            }
+        let wanted = description.utf8
+        return fields.items(of: .ifNoneMatch).contains { item in
+            let tag = item.starts(with: "W/".utf8) ? item.dropFirst(2) : item
+            return tag.elementsEqual(wanted) || item.elementsEqual("*".utf8)
         }
-    }
-}
-
-extension Substring {
-    fileprivate func trimmingSuffix(while isDropped: (Character) -> Bool) -> Substring {
-        guard let last = lastIndex(where: { !isDropped($0) }) else { return "" }
-        return self[...last]
     }
 }

@@ -89,14 +89,16 @@ enum HTMLPage {
 
     /// Whether a client prefers HTML to JSON (RFC 9110 §12.5.1). Without a preference it gets JSON.
     static func wantsHTML(_ fields: HTTPFields) -> Bool {
-        let ranges = fields[values: .accept].flatMap { $0.split(separator: ",") }.map { item in
-            let parts = item.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
-            let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 }
-            return (type: parts.first ?? "", weight: weight ?? 1)
+        let ranges = fields.items(of: .accept).map { item in
+            let letters = Substring(item).lowercased().utf8.filter { $0 != 0x20 && $0 != 0x09 }
+            let parts = letters.split(separator: UInt8(ascii: ";"))
+            let weight = parts.dropFirst().first { $0.starts(with: "q=".utf8) }
+                .map { Double(String(decoding: $0.dropFirst(2), as: UTF8.self)) ?? 0 }
+            return (type: parts.first ?? [], weight: weight ?? 1)
         }
         func weight(_ names: String...) -> Double {
             for name in names {
-                if let range = ranges.first(where: { $0.type.hasSameBytes(as: name) }) { return range.weight }
+                if let range = ranges.first(where: { $0.type.elementsEqual(name.utf8) }) { return range.weight }
             }
             return 0
         }

@@ -171,9 +171,5 @@ extension ListenerFace {
 
 extension HTTPFields {
     /// The trace in the client's `traceparent`; `nil` if it is missing or malformed.
-    var traceParent: TraceParent? { self[.traceParent].flatMap { TraceParent($0) } }
-}
-
-extension HTTPField.Name {
-    fileprivate static let traceParent = known("traceparent")
+    var traceParent: TraceParent? { text(of: .traceParent).flatMap { TraceParent($0) } }
 }

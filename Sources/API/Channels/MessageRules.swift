@@ -55,6 +55,8 @@ enum MessageRules {
     /// RFC 9112 §6.1: only `chunked`, once, and not in HTTP/1.0.
     private static func defect(ofCodings field: String, _ version: HTTPVersion) -> HTTPDefect? {
         guard version != .http1_0 else { return .malformed("HTTP/1.0 has no Transfer-Encoding. Send Content-Length.") }
+        // What no client sends is not parsed.
+        guard field.utf8.count <= 256 else { return .unknownTransferCoding }
         let codings = field.split(separator: ",").map { $0.trimming(while: \.isWhitespace).lowercased() }
         guard codings.allSatisfy({ $0 == "chunked" }) else { return .unknownTransferCoding }
         return codings.count == 1 ? nil : .malformed("Transfer-Encoding must be chunked, exactly once.")

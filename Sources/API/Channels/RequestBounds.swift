@@ -137,7 +137,7 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
         case .head(let head):
             unanswered += 1
             received = 0
-            awaitsBody = head.headerFields[.expect]?.lowercased() == "100-continue"
+            awaitsBody = head.headerFields.waitsForPermission
             if began == nil { begin(context) }
         case .end:
             began = nil

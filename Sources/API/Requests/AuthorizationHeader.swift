@@ -27,17 +27,15 @@ enum AuthorizationHeader: Sendable, Equatable {
         guard field.utf8.count <= Self.maximumLength else {
             throw Refusal.authorizationTooLong(allowed: Self.maximumLength)
         }
-        let scheme = field.prefix { $0 != " " }
-        if scheme.lowercased() == "bearer" {
-            let token = field.dropFirst(scheme.count).drop { $0 == " " }
-            self = token.isEmpty ? .none : .session(String(token))
+        if let token = Self.bearer(field) {
+            self = .session(token)
             return
         }
-        guard scheme.lowercased() == "layer" else {
+        guard let rest = Self.rest(of: field, after: "layer") else {
             self = .none
             return
         }
-        let parameters = try Self.parameters(field.utf8.dropFirst(scheme.utf8.count))
+        let parameters = try Self.parameters(rest)
         switch (parameters["session-token"], parameters["identity-token"], parameters["export-token"]) {
         case (let token?, nil, nil): self = .session(token)
         case (nil, let token?, nil):
@@ -46,6 +44,21 @@ enum AuthorizationHeader: Sendable, Equatable {
         case (nil, nil, nil): self = .none
         default: throw Refusal.twoTokens
         }
+    }
+
+    /// The token of `Bearer …`, after one or more spaces; `nil` for anything else.
+    static func bearer(_ field: String) -> String? {
+        guard let token = rest(of: field, after: "bearer")?.drop(while: { $0 == UInt8(ascii: " ") }), !token.isEmpty
+        else { return nil }
+        return String(Substring(token))
+    }
+
+    /// What follows a scheme, which is given in lower case; `nil` if the scheme is another.
+    private static func rest(of field: String, after scheme: String) -> Substring.UTF8View? {
+        let named = field.utf8.prefix(scheme.utf8.count)
+        let rest = field.utf8.dropFirst(scheme.utf8.count)
+        guard named.elementsEqual(scheme.utf8, by: { $0 | 0x20 == $1 }), rest.first ?? 0x20 == 0x20 else { return nil }
+        return rest
     }
 
     /// The hash of the session token in a field of a usual form, `Layer session-token="…"` or `Bearer …`; `nil` for any

@@ -89,7 +89,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
     /// known.
     private func bounded(_ request: Request, _ route: String?, _ context: Context) async throws -> Request {
         let usual = policy[\.requests].maximumBody
-        guard request.headers[.transferEncoding] == nil, request.mayExceed(usual), let route,
+        guard !request.headers.contains(.transferEncoding), request.mayExceed(usual), let route,
             let own = face.directory.largestBody(of: request.method, route, on: face.name), own > usual
         else { return try await request.bounded(to: usual, on: context.channel) }
         return try await request.bounded(to: own, on: context.channel)

@@ -94,7 +94,7 @@ struct JSONBodyDecoder {
 extension Request {
     /// Whether the body may have more than some bytes: it declares more, or is chunked and declares none.
     func mayExceed(_ bytes: Int) -> Bool {
-        headers[.transferEncoding] != nil || headers[.contentLength].map { Int($0) ?? .max > bytes } ?? false
+        headers.contains(.transferEncoding) || headers.declaredLength ?? 0 > bytes
     }
 
     /// The request with a body of at most `maximum` bytes. A declared length is checked first. A chunked body (RFC 9112
@@ -105,13 +105,13 @@ extension Request {
     ///
     /// - Throws: `Refusal` `payload_too_large`; ``HTTPDefect``, or ``ClientGone`` if the body is incomplete.
     func bounded(to maximum: Int, on channel: any Channel) async throws -> Request {
-        if let length = headers[.contentLength], Int(length) ?? .max > maximum {
+        if let length = headers.declaredLength, length > maximum {
             throw Refusal.bodyLarger(than: maximum)
         }
         var request = self
-        if headers[.expect]?.lowercased() == "100-continue" {
+        if headers.waitsForPermission {
             request.body = RequestBody(asyncSequence: AwaitedBody(base: body, channel: channel))
-        } else if headers[.transferEncoding] != nil {
+        } else if headers.contains(.transferEncoding) {
             request.body = RequestBody(buffer: try await collected(upTo: maximum))
         }
         return request
@@ -150,7 +150,7 @@ extension Request {
     ) async throws -> JSONBodyDecoder {
         try requireMediaType("application/json")
         let bound = max(maximum, usual)
-        let length = headers[.contentLength].flatMap { Int($0) } ?? bound
+        let length = headers.declaredLength ?? bound
         if length > usual { try await carrier.reserve(upTo: length) }
         return try JSONBodyDecoder(try await bytes(upTo: bound))
     }
@@ -171,25 +171,21 @@ extension Request {
 
     /// The token of `Authorization: Bearer …` (RFC 6750 §2.1), after one or more spaces (RFC 9110 §11.4).
     var bearer: String? {
-        guard let field = headers[.authorization] else { return nil }
-        let parts = field.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        let token = parts[1].drop { $0 == " " }
-        return token.isEmpty ? nil : String(token)
+        headers.text(of: .authorization).flatMap { AuthorizationHeader.bearer($0) }
     }
 
     var hasForm: Bool { mediaType == FormBody.mediaType }
 
     private var mediaType: String? {
-        headers[.contentType]?.split(separator: ";").first?.trimmingSuffix(while: \.isWhitespace).lowercased()
+        headers.text(of: .contentType)?.split(separator: ";").first?.trimmingSuffix(while: \.isWhitespace).lowercased()
     }
 
     func requireMediaType(_ wanted: String) throws(Refusal) {
         // Most clients write it so. The other forms are compared character by character.
-        if headers[.contentType]?.hasSameBytes(as: wanted) == true { return }
+        if headers.text(of: .contentType)?.hasSameBytes(as: wanted) == true { return }
         guard mediaType == wanted else {
-            throw headers[.contentType] == nil
-                ? Refusal.noMediaType(wanted: wanted) : Refusal.wrongMediaType(wanted: wanted)
+            throw headers.contains(.contentType)
+                ? Refusal.wrongMediaType(wanted: wanted) : Refusal.noMediaType(wanted: wanted)
         }
     }
 }

@@ -41,15 +41,11 @@ extension Request {
     /// The fresh proof in addition to an access token.
     var countersignProof: String? {
         get throws(Refusal) {
-            let fields = headers[values: .countersignProof]
+            let fields = headers.values(of: .countersignProof)
             guard fields.count <= 1 else {
                 throw Refusal.severalFields("Countersign-Proof")
             }
             return fields.first
         }
     }
-}
-
-extension HTTPField.Name {
-    static let countersignProof = known("Countersign-Proof")
 }

@@ -32,7 +32,7 @@ struct RequireSession: RouterMiddleware {
     ) async throws -> Response {
         let connection = try context.connection
         var context = context
-        switch try AuthorizationHeader(request.headers[.authorization]) {
+        switch try AuthorizationHeader(request.headers.text(of: .authorization)) {
         case .none:
             throw Refusal.sessionRequired
         case .export:

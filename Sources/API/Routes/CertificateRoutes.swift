@@ -56,7 +56,7 @@ package struct CertificateRoutes: Sendable {
                 throw Refusal.unknownAuthority
             }
             let document = try await published.document()
-            let wantsPEM = request.headers[.accept]?.contains("application/x-pem-file") ?? false
+            let wantsPEM = request.headers.accept("application/x-pem-file")
             // A long list is megabytes, so a client that has it already gets 304.
             let tag = EntityTag("\(published.authorityID.base64URL)-\(document.number)-\(wantsPEM ? "pem" : "der")")
             var headers: HTTPFields = [

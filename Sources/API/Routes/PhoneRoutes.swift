@@ -34,7 +34,8 @@ struct PhoneRoutes: Sendable {
             phoneNumber: try members.string("phone_number"), region: try members.optionalString("region"),
             pushEndpoint: try members.optionalString("push_endpoint"),
             presence: try members.optionalString("presence"), captcha: try members.optionalString("captcha"),
-            languages: languages ?? LanguagePreferences(acceptLanguage: request.headers[.acceptLanguage] ?? ""),
+            languages: languages
+                ?? LanguagePreferences(acceptLanguage: request.headers.text(of: .acceptLanguage) ?? ""),
             address: context.addressKey)
         try members.rejectUnknown()
         let started = try await service.startPhoneVerification(

@@ -108,7 +108,7 @@ struct SessionRoutes: Sendable {
     }
 
     private func token(of request: Request) throws(Refusal) -> String {
-        switch try AuthorizationHeader(request.headers[.authorization]) {
+        switch try AuthorizationHeader(request.headers.text(of: .authorization)) {
         case .session(let token): return token
         case .identity:
             throw Refusal.identityTokenForSession

@@ -152,9 +152,7 @@ struct TokenRoutes: Sendable {
         let found = try await service.introspect(try form.required("token"), for: caller)
         var body = ByteBuffer()
         if let found { body.writeIntrospection(found) } else { body.writeStaticString("{\"active\":false}") }
-        guard request.headers[.accept]?.contains(Self.introspectionType) ?? false else {
-            return .json(body)
-        }
+        guard request.headers.accept(Self.introspectionType) else { return .json(body) }
         let token = try service.signIntrospection(Array(body.readableBytesView), for: caller)
         return Response(
             status: .ok, headers: [.contentType: Self.introspectionType, .cacheControl: "no-store"],
@@ -200,7 +198,8 @@ struct TokenRoutes: Sendable {
 
     /// Requires that the client authenticates in only one way (RFC 6749 §2.3). Two ways could name two clients.
     private static func requireOneProof(_ request: Request, _ form: FormBody) throws(Refusal) {
-        guard form["client_assertion"] == nil || request.headers[.authorization] == nil && form["client_secret"] == nil
+        guard
+            form["client_assertion"] == nil || !request.headers.contains(.authorization) && form["client_secret"] == nil
         else {
             throw Refusal.severalClientProofs
         }
@@ -218,15 +217,11 @@ extension Request {
     /// The `DPoP` field; a request may have only one (RFC 9449 §4.3).
     fileprivate var proof: String? {
         get throws(Refusal) {
-            let fields = headers[values: .dpop]
+            let fields = headers.values(of: .dpop)
             guard fields.count <= 1 else {
                 throw Refusal.severalDPoPProofs
             }
             return fields.first
         }
     }
-}
-
-extension HTTPField.Name {
-    fileprivate static let dpop = known("DPoP")
 }

@@ -112,7 +112,7 @@ struct ExportTokenMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: ClientContext, next: (Request, ClientContext) async throws -> Response
     ) async throws -> Response {
-        guard case .export(let token) = try AuthorizationHeader(request.headers[.authorization]) else {
+        guard case .export(let token) = try AuthorizationHeader(request.headers.text(of: .authorization)) else {
             return try await session.handle(request, context: context, next: next)
         }
         var context = context
