@@ -78,7 +78,8 @@ struct ConsoleResponder: HTTPResponder {
 
     private func body(of request: Request, _ context: ClientContext) async -> Result<[UInt8], any Error> {
         do {
-            let bounded = try await request.bounded(to: Self.largestBody, on: context.channel)
+            let bounded = try await request.bounded(
+                to: Self.largestBody, on: context.channel, by: context.carriedBy)
             return .success(try await bounded.bytes(upTo: Self.largestBody))
         } catch {
             return .failure(error)

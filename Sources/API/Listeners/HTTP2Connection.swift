@@ -94,7 +94,7 @@ final class HTTP2Connection: Sendable {
         }
         let carrier = ResponseCarrier(accounts, on: channel)
         try operations.addHandlers([
-            StreamRulesHandler(shared.watch), EndStreamHandler(), HTTP2FramePayloadToHTTPServerCodec(),
+            StreamRulesHandler(shared.watch, tells: carrier), EndStreamHandler(), HTTP2FramePayloadToHTTPServerCodec(),
             AnswerPaceHandler(
                 timeout: limits.answerTimeout, unsent: shared.unsent, progress: shared.progress, isStream: true,
                 carrier: carrier),

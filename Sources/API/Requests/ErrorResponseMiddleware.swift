@@ -91,8 +91,9 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         let usual = policy[\.requests].maximumBody
         guard !request.headers.contains(.transferEncoding), request.mayExceed(usual), let route,
             let own = face.directory.largestBody(of: request.method, route, on: face.name), own > usual
-        else { return try await request.bounded(to: usual, on: context.channel) }
-        return try await request.bounded(to: own, on: context.channel)
+        else { return try await request.bounded(to: usual, on: context.channel, by: context.carriedBy) }
+        // Its route claims it when its sender is known.
+        return try await request.bounded(to: own, on: context.channel, by: nil)
     }
 
     private func refusal(

@@ -98,23 +98,55 @@ extension Request {
     }
 
     /// The request with a body of at most `maximum` bytes. A declared length is checked first. A chunked body (RFC 9112
-    /// §7.1) is read now, even if no handler reads it.
+    /// §7.1), or one of HTTP/2 without a declared length, is read now, even if no handler reads it.
     ///
     /// If the client waits for permission to send its body (`Expect: 100-continue`, RFC 9110 §10.1.1), the first read
     /// gives it. A request that is refused earlier never gets it.
     ///
     /// - Throws: `Refusal` `payload_too_large`; ``HTTPDefect``, or ``ClientGone`` if the body is incomplete.
-    func bounded(to maximum: Int, on channel: any Channel) async throws -> Request {
-        if let length = headers.declaredLength, length > maximum {
-            throw Refusal.bodyLarger(than: maximum)
-        }
+    ///
+    /// Memory for a body over ``ResponseAccounts/unclaimedBody`` is claimed like memory for a large response, before it
+    /// arrives or once more than that has arrived.
+    ///
+    /// - Parameter carrier: what claims; `nil` if the route claims its body.
+    func bounded(to maximum: Int, on channel: any Channel, by carrier: ResponseCarrier?) async throws -> Request {
+        let length = headers.declaredLength
+        if let length, length > maximum { throw Refusal.bodyLarger(than: maximum) }
+        let isUndeclared = length == nil && (headers.contains(.transferEncoding) || carrier?.isUndeclared == true)
+        let isAwaited = headers.waitsForPermission
+        // Only permission lets an awaited body arrive, so its size is not waited for here.
+        let claimed = length ?? (isUndeclared && isAwaited ? maximum : 0)
+        if claimed > ResponseAccounts.unclaimedBody { try await carrier?.hold(claimed) }
         var request = self
-        if headers.waitsForPermission {
+        if isAwaited {
             request.body = RequestBody(asyncSequence: AwaitedBody(base: body, channel: channel))
-        } else if headers.contains(.transferEncoding) {
-            request.body = RequestBody(buffer: try await collected(upTo: maximum))
+        } else if isUndeclared {
+            request.body = RequestBody(buffer: try await collected(upTo: maximum, by: carrier))
         }
         return request
+    }
+
+    /// Collects a body of unknown length. Its largest size is claimed once it is not small.
+    private func collected(upTo maximum: Int, by carrier: ResponseCarrier?) async throws -> ByteBuffer {
+        var (buffer, isClaimed) = (ByteBuffer(), false)
+        do {
+            for try await part in body {
+                let size = buffer.readableBytes + part.readableBytes
+                guard size <= maximum else { throw Refusal.bodyLarger(than: maximum) }
+                if size > ResponseAccounts.unclaimedBody, !isClaimed {
+                    try await carrier?.hold(maximum)
+                    isClaimed = true
+                }
+                buffer.writeImmutableBuffer(part)
+            }
+            return buffer
+        } catch let error as Refusal {
+            throw error
+        } catch let defect as HTTPDefect {
+            throw defect
+        } catch {
+            throw ClientGone()
+        }
     }
 
     /// The bytes of the body, at most `maximum`.
@@ -150,7 +182,8 @@ extension Request {
     ) async throws -> JSONBodyDecoder {
         try requireMediaType("application/json")
         let bound = max(maximum, usual)
-        let length = headers.declaredLength ?? bound
+        // Without a declared length the body has arrived, and is claimed.
+        let length = headers.declaredLength ?? 0
         if length > usual { try await carrier.reserve(upTo: length) }
         return try JSONBodyDecoder(try await bytes(upTo: bound))
     }

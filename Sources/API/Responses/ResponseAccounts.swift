@@ -20,6 +20,8 @@ package final class ResponseAccounts: Sendable {
     /// Smaller responses need no claim, so they cost no lock that connections share. The limits of connections and
     /// streams bound their number.
     let unclaimed: Int
+    /// Smaller bodies of requests need no claim either.
+    static let unclaimedBody = 16_384
     /// The largest response, in bytes, that is never refused after its change was stored.
     static let largestCommitted = 32_768
     private let state: Mutex<State>

@@ -35,6 +35,7 @@ final class ResponseCarrier: Sendable {
     }
 
     private let state = Mutex(State())
+    private let hasUndeclaredBody = Atomic<Bool>(false)
     private let accounts: ResponseAccounts
     private let connection: ObjectIdentifier
 
@@ -82,6 +83,17 @@ final class ResponseCarrier: Sendable {
     ///
     /// - Throws: `Refusal` `rate_limited` or `unavailable`; ``ClientGone``.
     func reserve(upTo bytes: Int) async throws { try await claim(bytes, at: .planned) }
+
+    /// Claims the bytes of a body that arrives, until its response is claimed or the request ends. It never waits: its
+    /// bytes may be here already.
+    ///
+    /// - Throws: as ``reserve(upTo:)``.
+    func hold(_ bytes: Int) async throws { try await claim(bytes, at: .made) }
+
+    /// The request has a body whose length its head does not say. Only HTTP/2 sets this: HTTP/1.1 has a field for it.
+    func expectUndeclaredBody() { hasUndeclaredBody.store(true, ordering: .relaxed) }
+
+    var isUndeclared: Bool { hasUndeclaredBody.load(ordering: .relaxed) }
 
     private func claim(_ bytes: Int, at stage: ResponseAccounts.Budget.Stage) async throws {
         let owner = state.withLock { state in

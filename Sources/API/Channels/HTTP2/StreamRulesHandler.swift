@@ -9,13 +9,15 @@ final class StreamRulesHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTP2Frame.FramePayload
 
     private let watch: GoingAwayHandler.Watch
+    private let carrier: ResponseCarrier
     private var hasBegun = false
     private var isOver = false
     private var length: Int?
     private var received = 0
 
-    init(_ watch: GoingAwayHandler.Watch) {
-        self.watch = watch
+    /// - Parameter carrier: learns that a body comes whose length is not declared.
+    init(_ watch: GoingAwayHandler.Watch, tells carrier: ResponseCarrier) {
+        (self.watch, self.carrier) = (watch, carrier)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -35,6 +37,7 @@ final class StreamRulesHandler: ChannelInboundHandler, RemovableChannelHandler {
             guard let block = RequestBlock(headers.headers) else { return false }
             hasBegun = true
             length = block.length
+            if length == nil, !headers.endStream { carrier.expectUndeclaredBody() }
             return !headers.endStream || isWhole
         case .headers(let trailers): return RequestBlock.areTrailers(trailers.headers) && isWhole
         case .data(let part):
