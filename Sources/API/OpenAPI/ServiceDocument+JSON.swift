@@ -11050,12 +11050,14 @@ extension ServiceDocument {
          },
          "ack": {
           "type": "array",
+          "maxItems": 256,
           "items": {
            "type": "string"
           }
          },
          "setErrs": {
           "type": "object",
+          "maxProperties": 256,
           "additionalProperties": {
            "type": "object"
           }

@@ -13,10 +13,4 @@ extension Refusal {
     static func unreadableHeader(allowed: Int) -> Refusal {
         memberMustBe("1 to \(allowed) characters of ASCII", "delivery.authorization_header")
     }
-
-    static func tooManyAcknowledgements(ids: Int, errors: Int) -> Refusal {
-        Refusal(
-            .malformedRequest,
-            "The request names too many events. $.ack may have \(ids), and $.setErrs \(errors).")
-    }
 }

@@ -194,7 +194,8 @@ struct PolicyArea {
                 .time("attempt_timeout", \.webhooks.attemptTimeout, 0.1...60),
                 .whole("streams_per_provider", \.webhooks.streamsPerProvider, 1...100),
                 .whole("events_held", \.webhooks.eventsHeld, 100...100_000),
-                .whole("events_per_poll", \.webhooks.eventsPerPoll, 1...1000),
+                // A receiver acknowledges them in one list of JSON.
+                .whole("events_per_poll", \.webhooks.eventsPerPoll, 1...StrictJSON.maximumCount),
                 .time("poll_wait", \.webhooks.pollWait, 1...300),
                 .whole("waiting_polls", \.webhooks.waitingPolls, 1...1000),
                 .time("verification_interval", \.webhooks.verificationInterval, 1...day),

@@ -131,6 +131,7 @@ struct PolicyFileTests {
             ("identity-tokens.yaml", "maximum_lifetime: 25h\n", 1, "maximum_lifetime"),
             ("nonces.yaml", "lifetime: 10w\n", 1, "lifetime"),
             ("bans.yaml", "maximum_staleness: 150ms\n", 1, "maximum_staleness"),
+            ("webhooks.yaml", "events_per_poll: 257\n", 1, "events_per_poll"),
         ])
     func faults(file: String, text: String, line: Int, key: String) throws {
         let directory = try Self.directory([file: text])

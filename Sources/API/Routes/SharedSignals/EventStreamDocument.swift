@@ -151,11 +151,9 @@ extension EventStream.Change {
 }
 
 extension EventPoll {
-    /// The largest number of events in a request, received and refused ones.
-    private static let maximumIDs = 1000
-    private static let maximumErrors = 100
-
     /// Parses the body of a poll (RFC 8936 §2.2). Ids that are not from this service are reported in the response.
+    ///
+    /// Both `ack` and `setErrs` may name as many events as a poll may return: `StrictJSON.maximumCount` bounds all three.
     init(_ members: inout JSONBodyDecoder) throws(Refusal) {
         var maximum: Int?
         switch try members.optionalValue("maxEvents") {
@@ -180,9 +178,6 @@ extension EventPoll {
         case nil, .null: break
         case .object(let values): refused = values
         default: throw Refusal.memberMustBe("an object of errors by ids", "setErrs")
-        }
-        guard received.count <= Self.maximumIDs, refused.count <= Self.maximumErrors else {
-            throw Refusal.tooManyAcknowledgements(ids: Self.maximumIDs, errors: Self.maximumErrors)
         }
         self.init(
             maximum: maximum, isImmediate: isImmediate, received: received.compactMap { OutboxMessageID($0[...]) },

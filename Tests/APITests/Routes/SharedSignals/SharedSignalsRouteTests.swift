@@ -185,6 +185,21 @@ struct SharedSignalsRouteTests {
             #expect(try await ask(#"{"returnImmediately":true}"#).ids.isEmpty)
         }
     }
+
+    @Test("accepts back as many events as a poll may return, in the smallest body that a policy permits")
+    func acknowledgements() throws {
+        let ids = (0..<StrictJSON.maximumCount).map { _ in OutboxMessageID(UUID()).description }
+        let list = ids.map { #""\#($0)""# }.joined(separator: ",")
+        let errors = ids.map { #""\#($0)":{"err":"x"}"# }.joined(separator: ",")
+        for text in [#"{"maxEvents":0,"ack":[\#(list)]}"#, #"{"maxEvents":0,"setErrs":{\#(errors)}}"#] {
+            #expect(text.utf8.count <= 16_384)
+            var members = try JSONBodyDecoder(Array(text.utf8))
+            _ = try EventPoll(&members)
+        }
+        for text in [#"{"ack":[\#(list),"y"]}"#, #"{"setErrs":{\#(errors),"y":{}}}"#] {
+            #expect(throws: Refusal.self) { _ = try JSONBodyDecoder(Array(text.utf8)) }
+        }
+    }
 }
 
 extension RouterBench {
