@@ -41,8 +41,9 @@ enum ProxyLine {
     private static func address(_ text: String, family: Substring) -> IPAddress? {
         switch family {
         case "TCP4": IPAddress(ipv4: text)
-        // Only hexadecimal digits, as the specification requires.
-        case "TCP6": text.utf8.count <= 39 && !text.contains(".") ? IPAddress(ipv6: text) : nil
+        // The specification has only hexadecimal digits. But proxies write what inet_ntop does: `::ffff:203.0.113.5` for
+        // a client of IPv4 on a socket of both versions.
+        case "TCP6": text.utf8.count <= 39 ? IPAddress(ipv6: text) : nil
         default: nil
         }
     }

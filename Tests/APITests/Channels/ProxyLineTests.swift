@@ -21,6 +21,19 @@ struct ProxyLineTests {
         #expect(try Self.read(Self.six) == .complete(other, length: Self.six.utf8.count))
     }
 
+    @Test("names a client of IPv4 on a socket of both versions, as inet_ntop writes it, and it is counted as one")
+    func mapped() throws {
+        let line = "PROXY TCP6 ::ffff:203.0.113.5 ::FFFF:192.0.2.1 49153 8440\r\n"
+        let address = try #require(IPAddress("::ffff:203.0.113.5"))
+        #expect(address.description == "::ffff:203.0.113.5")
+        #expect(IPAddress.limitKey(address) == IPAddress.limitKey(IPAddress("203.0.113.5")))
+        let client = ProxyHeader(source: .address(address, port: 49_153))
+        #expect(try Self.read(line) == .complete(client, length: line.utf8.count))
+        for count in 0..<line.utf8.count {
+            #expect(try ProxyHeader.read(line.utf8.prefix(count)) == .incomplete, "\(count)")
+        }
+    }
+
     @Test("of an unknown connection leaves the socket's address in force, whatever it says behind that")
     func unknown() throws {
         #expect(Self.longest.utf8.count == ProxyLine.maximumLength)
@@ -39,7 +52,8 @@ struct ProxyLineTests {
             ("PROXY TCP4 203.0.113.5 192.0.2.1 65536 2\r\n", .line), ("PROXY TCP4 1.2.3.4 192.0.2.1 1 -2\r\n", .line),
             ("PROXY TCP4 203.0.113.05 192.0.2.1 1 2\r\n", .family), ("PROXY TCP4 2001:db8::7 ::1 1 2\r\n", .family),
             ("PROXY TCP4 203.0.113.5 192.0.2 1 2\r\n", .family), ("PROXY TCP6 1.2.3.4 192.0.2.1 1 2\r\n", .family),
-            ("PROXY TCP6 ::ffff:203.0.113.5 ::1 1 2\r\n", .family), ("PROXY UDP4 1.2.3.4 192.0.2.1 1 2\r\n", .family),
+            ("PROXY TCP6 ::ffff:203.0.113 ::1 1 2\r\n", .family), ("PROXY TCP6 ::ffff:1.2.3.04 ::1 1 2\r\n", .family),
+            ("PROXY UDP4 1.2.3.4 192.0.2.1 1 2\r\n", .family),
             ("PROXY TCP4 203.0.113.5\u{0} 192.0.2.1 1 2\r\n", .line), ("PROXY TCP4 203.0.113.é", .line),
             (String(Self.longest.dropLast()) + "5\r\n", .length),
             ("PROXY UNKNOWN " + String(repeating: "x", count: 93), .length),
