@@ -46,9 +46,10 @@ final class HTTP2Connection: Sendable {
         channel: any Channel, activity: ConnectionActivity, established: EstablishedConnection, logger: Logger
     ) throws -> Value {
         let progress = ConnectionProgress(activity)
+        let timeout = TimeAmount.milliseconds(Int64(limits.requestTimeout * 1000))
         let goingAway = GoingAwayHandler(
             idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)),
-            pingTimeout: .milliseconds(Int64(limits.requestTimeout * 1000)), progress: progress)
+            pingTimeout: timeout, progress: progress)
         let watch = GoingAwayHandler.Watch(goingAway, on: channel.eventLoop)
         let shared = FastStreamsHandler.Shared(
             unsent: UnsentBytes(limit: limits.maximumUnsent), progress: progress, watch: watch)
@@ -56,7 +57,7 @@ final class HTTP2Connection: Sendable {
         channel.closeFuture.whenComplete { _ in requests.finish() }
         let operations = channel.pipeline.syncOperations
         let configuration = configuration
-        let halfClosed = HalfClosedStreamHandler()
+        let halfClosed = HalfClosedStreamHandler(timeout: timeout)
         try operations.addHandlers([
             halfClosed,
             NIOHTTP2Handler(

@@ -103,7 +103,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
             guard progress.givesWay() else { break }
             // There are no streams, so nothing that the peer sends now was processed. It may repeat it elsewhere.
             end(streams.isEmpty ? .noError : .enhanceYourCalm)
-        case is AnswersNotTaken, is TooManyFrames: end(.enhanceYourCalm)
+        case is AnswersNotTaken, is TooManyFrames, is LateFrame: end(.enhanceYourCalm)
         case ChannelEvent.inputClosed: context.close(promise: nil)
         default: break
         }

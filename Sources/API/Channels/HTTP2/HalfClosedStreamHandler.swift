@@ -4,12 +4,18 @@ import NIOHTTP2
 /// The event that a peer sends so many frames without a request that its connection ends.
 struct TooManyFrames: Sendable {}
 
+/// The event that a peer has not ended a frame or a header block in time.
+struct LateFrame: Sendable {}
+
 /// Corrects the error of a header block on a stream whose request has ended, which is half-closed (remote):
 /// STREAM_CLOSED (RFC 9113 §5.1). The HTTP library resets the stream with PROTOCOL_ERROR (Upstream.md).
 ///
 /// This handler comes before the library, and sees its frames as bytes. The library writes a reset first and then
 /// reports the cause to the next handlers. So a reset and what follows it wait until the cause is known. All frames wait
 /// for the next flush (``FrameBytes``).
+///
+/// A frame and a header block have the time of a request: the library keeps what it has of them, and no stream exists
+/// yet that could have a deadline.
 final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -22,12 +28,23 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var context: ChannelHandlerContext?
     private var flood = FrameFlood()
     private var bytes = FrameBytes()
+    private let timeout: TimeAmount
+    /// What has arrived in part: its number, and when it began.
+    private var partial: (number: UInt64, since: NIODeadline)?
+    /// The timer. It is set again if it fires too early.
+    private var timer: Scheduled<Void>?
+
+    /// - Parameter timeout: the longest time from the first byte of a frame or a header block to its last.
+    init(timeout: TimeAmount) {
+        self.timeout = timeout
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
         for (_, promise) in held { promise?.fail(ChannelError.ioOnClosedChannel) }
         held = []
         for promise in bytes.take()?.promises ?? [] { promise.fail(ChannelError.ioOnClosedChannel) }
@@ -38,10 +55,34 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
         if flood.receive(unwrapInboundIn(data).readableBytesView, at: NIODeadline.now().uptimeNanoseconds) {
             return context.fireUserInboundEventTriggered(TooManyFrames())
         }
+        notePartial(context)
         isReading = true
         context.fireChannelRead(data)
         isReading = false
         release()
+    }
+
+    private func notePartial(_ context: ChannelHandlerContext) {
+        guard flood.isPartial else {
+            partial = nil
+            return
+        }
+        guard partial?.number != flood.whole else { return }
+        let now = context.eventLoop.now
+        partial = (flood.whole, now)
+        if timer == nil { watch(context, from: now) }
+    }
+
+    private func watch(_ context: ChannelHandlerContext, from since: NIODeadline) {
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: since + timeout) { [self] in
+            timer = nil
+            guard let partial else { return }
+            if partial.since + timeout <= context.eventLoop.now {
+                context.fireUserInboundEventTriggered(LateFrame())
+            } else {
+                watch(context, from: partial.since)
+            }
+        }
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
