@@ -1,8 +1,14 @@
+import Domain
+
 /// A piece of HTML. It is made of literals in the source, which are HTML, and of values, which are escaped.
 ///
 /// A value is escaped byte by byte. Swift joins a quote and a following combining mark to one `Character`, so a
 /// comparison by characters would not find the quote. Only texts and numbers are values: a secret does not compile.
 /// An attribute's value is always in double quotes.
+///
+/// What cannot be seen in a text is shown as `\u{202E}` and the like, as on the command line. A text in `<bdi>` is not
+/// the source's own, so its unseen blanks are shown too. The value of a form's field stays as it is, because it is sent
+/// back.
 struct Markup: Sendable, Equatable, ExpressibleByStringInterpolation {
     /// The bytes of the HTML, in UTF-8.
     private(set) var bytes: [UInt8]
@@ -15,10 +21,10 @@ struct Markup: Sendable, Equatable, ExpressibleByStringInterpolation {
         bytes = parts.bytes
     }
 
-    /// HTML that shows a text as it is.
+    /// HTML that shows a text, as in an interpolation.
     init(_ text: String) {
         bytes = []
-        Self.escape(text, to: &bytes)
+        Self.show(text, in: &bytes)
     }
 
     fileprivate init(lines: [Markup]) {
@@ -37,7 +43,7 @@ struct Markup: Sendable, Equatable, ExpressibleByStringInterpolation {
             literal.withUTF8Buffer { bytes.append(contentsOf: $0) }
         }
 
-        mutating func appendInterpolation(_ text: String) { Markup.escape(text, to: &bytes) }
+        mutating func appendInterpolation(_ text: String) { Markup.show(text, in: &bytes) }
         mutating func appendInterpolation(_ number: Int) { bytes.append(contentsOf: String(number).utf8) }
         mutating func appendInterpolation(_ markup: Markup) { bytes += markup.bytes }
         mutating func appendInterpolation(_ path: PagePath) { Markup.escape(path.text, to: &bytes) }
@@ -48,6 +54,15 @@ extension Markup {
     static let empty: Markup = ""
 
     var isEmpty: Bool { bytes.isEmpty }
+
+    fileprivate static func show(_ text: String, in bytes: inout [UInt8]) {
+        if bytes.ends(with: " value=\"") {
+            escape(text, to: &bytes)
+        } else {
+            let isForeign = bytes.ends(with: "<bdi>")
+            escape(PlainText.shown(text, keeping: isForeign ? ["\n", "\t"] : ["\n", "\t", " "]), to: &bytes)
+        }
+    }
 
     /// Escapes the five signs of HTML. HTML has no way to write a control character, so each becomes U+FFFD, except
     /// tab and line feed. Those from U+0080 to U+009F have two bytes.
@@ -69,6 +84,12 @@ extension Markup {
             default: bytes.append(byte)
             }
         }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func ends(with literal: StaticString) -> Bool {
+        literal.withUTF8Buffer { count >= $0.count && suffix($0.count).elementsEqual($0) }
     }
 }
 

@@ -1,4 +1,5 @@
 import Authority
+import Domain
 import Encoding
 import Foundation
 
@@ -120,7 +121,7 @@ struct CredentialType: Equatable {
     /// `nil` for an empty text, and for one with a comma, a space or a character that is not seen.
     init?(_ text: String) {
         let isSeen = text.unicodeScalars.allSatisfy { scalar in
-            scalar != "," && !scalar.properties.isWhitespace && !Printable.isHidden(scalar)
+            scalar != "," && !scalar.properties.isWhitespace && !PlainText.isInvisible(scalar)
         }
         guard isSeen, !text.isEmpty else { return nil }
         self.text = text

@@ -3,7 +3,7 @@ import Encoding
 import Foundation
 
 /// The output of the program: reports of commands on standard output, notes on standard error. All of it passes through
-/// here, without characters that a terminal would interpret or hide (``Printable``).
+/// here, without characters that a terminal would interpret or hide (`PlainText.shown`, ``Printable``).
 enum Output {
     /// Writes a report: one JSON value and a line feed, or tables with columns as wide as their longest entry.
     static func show(_ report: Report, asJSON: Bool) {
@@ -28,13 +28,13 @@ enum Output {
 
     /// Writes a line to standard error that is not part of the result.
     static func note(_ line: String) {
-        FileHandle.standardError.write(Data((Printable.text(line) + "\n").utf8))
+        FileHandle.standardError.write(Data((PlainText.shown(line, keeping: [" "]) + "\n").utf8))
     }
 
     /// Writes a command's last output. Help and completions are this program's own texts and are not escaped.
     static func end(_ output: String, stderr: String) {
         write(output)
-        FileHandle.standardError.write(Data(Printable.text(stderr, keeping: ["\n"]).utf8))
+        FileHandle.standardError.write(Data(PlainText.shown(stderr, keeping: ["\n", " "]).utf8))
     }
 
     /// The text of a table. The heading is the first row, if it is in capitals.

@@ -1,3 +1,5 @@
+import Domain
+
 /// A table for people, in lines of a limited width. Ids are never cut off, so that they can be copied.
 struct TableLayout {
     private let rows: [[String]]
@@ -10,7 +12,7 @@ struct TableLayout {
     private static let narrowest = 20
 
     init(_ rows: [[String]], verdict: Bool? = nil) {
-        let rows = rows.map { $0.map { Printable.text($0) } }
+        let rows = rows.map { $0.map { PlainText.shown($0) } }
         var widths: [Int] = []
         for row in rows {
             for (index, entry) in row.enumerated() {

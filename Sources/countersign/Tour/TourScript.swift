@@ -1,4 +1,5 @@
 import CountersignClient
+import Domain
 import Foundation
 import Synchronization
 
@@ -39,6 +40,9 @@ final class TourScript: Sendable {
             String(format: "%2d", count), sentence.padding(toLength: 54, withPad: " ", startingAt: 0),
             what.padding(toLength: 30, withPad: " ", startingAt: 0), result, milliseconds ?? "",
         ]
-        Output.show(Report(columns.joined(separator: "  "), json: []), asJSON: false)
+        var report = Report([Entry]())
+        // The blanks between columns are this program's own.
+        report.text = columns.map { PlainText.shown($0, keeping: [" "]) }.joined(separator: "  ")
+        Output.show(report, asJSON: false)
     }
 }

@@ -28,12 +28,13 @@ struct PrintableTests {
         }
         #expect(Output.columns([["note", "one\n\ttwo"]]) == "note  one\\n\\ttwo\n")
         #expect(
-            Array(Output.columns([["X\u{202E}"], ["y"]]).unicodeScalars).filter(Printable.isHidden) == ["\n", "\n"])
+            Array(Output.columns([["X\u{202E}"], ["y"]]).unicodeScalars).filter(PlainText.isInvisible) == ["\n", "\n"])
         for text in ["José Müller", "Ζωή", "李小龙", "مريم", "שרה", "नमस्ते", "한글", "e\u{301}", "😀", "\\u{202E}", ""] {
-            #expect(Printable.text(text) == text)
+            #expect(PlainText.shown(text) == text)
             #expect(Printable.json(JSONValue.string(text).jsonText) == JSONValue.string(text).jsonText)
         }
-        #expect(Printable.text("one\ntwo\u{9B}", keeping: ["\n"]) == "one\ntwo\\u{9B}")
+        #expect(PlainText.shown("one\ntwo\u{9B}", keeping: ["\n"]) == "one\ntwo\\u{9B}")
+        for (id, shown) in LookalikeIDs.all { #expect(Output.columns([["user", id]]) == "user  \(shown)\n") }
     }
 
     @Test("is JSON of the same value with those characters escaped, whatever the value")
@@ -45,7 +46,7 @@ struct PrintableTests {
             let text = String(String.UnicodeScalarView(scalars))
             let value = JSONValue.object([text: .array([.string(text), .null, .integer(1)])])
             let shown = Printable.json(value.jsonText)
-            #expect(!shown.unicodeScalars.contains(where: Printable.isHidden), "\(scalars.map(\.value))")
+            #expect(!shown.unicodeScalars.contains(where: PlainText.isInvisible), "\(scalars.map(\.value))")
             #expect(try StrictJSON.parse(Array(shown.utf8)) == value, "\(scalars.map(\.value))")
         }
         #expect(Printable.json("\"\u{E0001}\"\n\"\u{9B}\"\n") == #""\udb40\udc01""# + "\n" + #""\u009b""# + "\n")
@@ -101,7 +102,7 @@ struct PrintableTests {
                 function: "test", line: 1))
         writer.flush()
         let line = try String(contentsOfFile: path, encoding: .utf8)
-        #expect(Array(line.unicodeScalars).filter(Printable.isHidden) == ["\n"])
+        #expect(Array(line.unicodeScalars).filter(PlainText.isInvisible) == ["\n"])
         let value = try StrictJSON.parse(Array(line.utf8))
         #expect(value["message"]?.text == text && value["cause"]?.text == text)
     }

@@ -1,4 +1,5 @@
 import Domain
+import Fixtures
 import Foundation
 import Testing
 
@@ -39,9 +40,37 @@ struct PlainTextTests {
         }
     }
 
+    @Test("Letters and marks that show nothing are refused in names and notes, unless writing needs them")
+    func invisibleLetters() {
+        let fillers = ["\u{3164}", "\u{FFA0}", "\u{115F}", "\u{1160}", "\u{34F}", "\u{17B4}", "\u{2800}", "\u{FE0F}"]
+        for filler in fillers + ["\u{180B}", "\u{E0100}"] {
+            for name in ["Acme\(filler)", "\(filler)Acme", "Ac\(filler)me"] {
+                #expect(!PlainText.isPlain(name, for: .prose) && !PlainText.isPlain(name, for: .note), "\(name)")
+                // An identifier of a provider is taken as it is, and shown apart.
+                #expect(PlainText.isPlain(name, for: .identifier))
+                #expect(PlainText.shown(name).contains("\\u{"))
+            }
+        }
+        let needed = [
+            "\u{2764}\u{FE0F}", "1\u{FE0F}\u{20E3}", "\u{845B}\u{E0100}", "\u{1820}\u{180B}",
+            "\u{2801}\u{2800}\u{2801}",
+        ]
+        for name in needed { #expect(PlainText.isPlain(name, for: .prose), "\(name)") }
+    }
+
+    @Test("Texts are shown without anything that cannot be seen")
+    func shown() {
+        for (id, shown) in LookalikeIDs.all { #expect(PlainText.shown(id).utf8.elementsEqual(shown.utf8)) }
+        #expect(PlainText.shown(" a\n  b ", keeping: ["\n", " "]) == " a\n  b ")
+        #expect(PlainText.shown("a\nb\t") == "a\\nb\\t")
+    }
+
     @Test("are refused if they are blank and may not be empty")
     func blank() {
-        for text in [" ", "\u{A0}\u{3000}", "\u{3164}", "\u{FFA0}", "\u{2800}", "\u{FE0F} \u{FE0F}"] {
+        for text in ["\u{3164}", "\u{FFA0}", "\u{2800}", "\u{FE0F} \u{FE0F}", "\u{301}\u{302}"] {
+            #expect(PlainText.isBlank(text))
+        }
+        for text in [" ", "\u{A0}\u{3000}", "\u{301}"] {
             #expect(PlainText.isBlank(text))
             for use in [PlainText.Use.identifier, .prose, .note] {
                 let refusal = #expect(throws: Refusal.self) {
