@@ -43,6 +43,20 @@ struct NameTests {
         for displayName in displayNames { #expect(try fits(name, displayName), "\(displayName)") }
     }
 
+    @Test("have initials of letters only")
+    func letters() {
+        for (name, initials) in [
+            ("J\u{202E} S\u{2066}", "JS"), ("\u{2066}JANE \u{3164}SAMPLE", "JS"), ("JANE <SAMPLE", "JS"),
+            ("JANE " + "S" + String(repeating: "\u{323}", count: 30), "J\u{1E62}"), ("JANE ", "J"), ("< -", nil),
+            ("JANE \u{301}", "J"), ("E\u{301}VA O'NEIL JR", "\u{C9}O"), ("\u{3164}", nil), ("J\u{A0}S", "JS"),
+            ("'t HOOFT", "tH"), ("\u{645}\u{631}\u{64A}\u{645}", "\u{645}"),
+            ("\u{5C71}\u{7530} \u{592A}", "\u{5C71}\u{592A}"),
+        ] as [(String, String?)] {
+            let found = AuthenticatedUser.initials(of: name)
+            #expect(found.map { Array($0.utf8) } == initials.map { Array($0.utf8) }, "\(name)")
+        }
+    }
+
     @Test("do not fit by a patronymic in place of the family name, which leaves them a name in common")
     func patronymic() throws {
         let card = try specimen(of: PersonName(family: "IVANOV", given: "IVAN", middle: "IVANOVICH"))

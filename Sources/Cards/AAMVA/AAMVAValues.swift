@@ -97,7 +97,7 @@ struct AAMVAValues {
             switch element.id.property {
             case .name, .familyName, .givenName, .middleName:
                 Self.decode(bytes[element.value]).text.unicodeScalars.contains {
-                    $0.properties.generalCategory == .format && $0.value > 0xFF
+                    PlainText.isInvisible($0) && $0.value > 0xFF
                 }
             default: false
             }
@@ -149,8 +149,9 @@ struct AAMVAValues {
     /// A text without surrounding blanks, invisible characters, and characters that change how others are shown.
     static func printable(_ text: String) -> String {
         let printable = text.unicodeScalars.compactMap { scalar -> Unicode.Scalar? in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: nil
+            if PlainText.isInvisible(scalar) { return nil }
+            return switch scalar.properties.generalCategory {
+            case .privateUse, .unassigned: nil
             case .spaceSeparator: " "
             default: scalar
             }

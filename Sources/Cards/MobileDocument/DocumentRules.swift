@@ -35,7 +35,7 @@ package extension DocumentRules {
     /// The status is last, because a list may have to be fetched for it. A copy of a document causes no fetch.
     static let all: [PresentationRule<Input>] = [
         type, issuer, issuerSignature, digests, signingTime, validity, binding, deviceSignature, completeness, surplus,
-        place, documentExpiry, status,
+        texts, place, documentExpiry, status,
     ]
 }
 
@@ -140,6 +140,13 @@ extension DocumentRules {
             ? nil
             : PresentationDefect(
                 .surplus, "The wallet presents more than \(AgeStatement.maximumCount) statements about the age.")
+    }
+
+    static let texts = PresentationRule<Input>("texts of the card") { input in
+        for item in input.document.items where PresentedIdentity.texts.contains(where: item.element.hasSameBytes) {
+            if let defect = PresentedIdentity.defect(of: item.value.text, in: item.element) { return defect }
+        }
+        return nil
     }
 
     static let place = PresentationRule<Input>("issuing place") { input in

@@ -4,7 +4,9 @@ import Encoding
 package extension PresentedDocument {
     /// The holder, as a mobile driving licence names the person.
     var identity: PresentedIdentity {
-        func text(_ element: String) -> String? { value(element, in: PresentedIdentity.licenceNameSpace)?.text }
+        func text(_ element: String) -> String? {
+            PresentedIdentity.text(value(element, in: PresentedIdentity.licenceNameSpace)?.text)
+        }
         return PresentedIdentity(
             source: .mobileDocument, kind: .licence, familyName: text("family_name"), givenName: text("given_name"),
             dateOfBirth: date("birth_date"), issuedOn: date("issue_date"), expiresOn: date("expiry_date"),

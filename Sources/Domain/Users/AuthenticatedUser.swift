@@ -50,17 +50,25 @@ package extension AuthenticatedUser {
     func age(on day: CalendarDate) -> Int? { dateOfBirth?.age(on: day) }
 
     /// The first letters of the first and the last name, which is all that strangers see of the name. A suffix that
-    /// distinguishes generations, such as `Jr`, is skipped.
+    /// distinguishes generations, such as `Jr`, is skipped, and so are words without a letter.
     var initials: String? { Self.initials(of: fullName) }
 
     static func initials(of fullName: String?) -> String? {
-        var words = fullName?.split(separator: " ") ?? []
+        var words = fullName?.split(whereSeparator: \.isWhitespace) ?? []
         while words.count > 1, let last = words.last, generations.contains(last.uppercased()) {
             words.removeLast()
         }
-        guard let first = words.first?.first else { return nil }
-        let last = words.count > 1 ? words.last?.first : nil
-        return String([first] + (last.map { [$0] } ?? []))
+        let letters = words.compactMap(firstLetter)
+        guard let first = letters.first, let last = letters.last else { return nil }
+        return String(String.UnicodeScalarView(letters.count > 1 ? [first, last] : [first]))
+    }
+
+    /// One letter, without marks that are not a part of it, and nothing else: other users' apps show it.
+    private static func firstLetter(of word: Substring) -> Unicode.Scalar? {
+        let character = word.first { $0.unicodeScalars.contains(where: PlainText.isLetter) }
+        return character.flatMap { character in
+            String(character).precomposedStringWithCanonicalMapping.unicodeScalars.first(where: PlainText.isLetter)
+        }
     }
 
     private static let generations: Set<String> = [

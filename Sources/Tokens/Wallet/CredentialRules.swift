@@ -35,7 +35,7 @@ package extension CredentialRules {
     /// The status is last, because a list may have to be fetched for it. A copy of a credential causes no fetch.
     static let all: [PresentationRule<Input>] = [
         type, issuer, issuerSignature, digests, validity, binding, bindingSignature, bindingContent, bindingAge,
-        completeness, surplus, place, documentExpiry, status,
+        completeness, surplus, texts, place, documentExpiry, status,
     ]
 }
 
@@ -172,6 +172,14 @@ extension CredentialRules {
                 .surplus, "The wallet discloses more than was requested: \(others.count.counting("claim")).")
     }
 
+    static let texts = PresentationRule<Input>("texts of the card") { input in
+        for name in PresentedIdentity.texts {
+            guard let value = input.claims?[name] else { continue }
+            if let defect = PresentedIdentity.defect(of: value.text, in: name) { return defect }
+        }
+        return nil
+    }
+
     static let place = PresentationRule<Input>("issuing country") { input in
         guard let signer = input.trusted, let country = input.claims?["issuing_country"] else { return nil }
         let isSame = country.text.flatMap { text in signer.country.map { text.hasSameBytes(as: $0) } } ?? false
@@ -182,8 +190,8 @@ extension CredentialRules {
     }
 
     static let documentExpiry = PresentationRule<Input>("expiry of the document") { input in
-        guard let text = input.claims?["date_of_expiry"]?.text else { return nil }
-        guard let last = CalendarDate(text) else {
+        guard let claim = input.claims?["date_of_expiry"] else { return nil }
+        guard let last = claim.text.flatMap({ CalendarDate($0) }) else {
             return PresentationDefect(.malformed, "The date_of_expiry is not a date.")
         }
         return last.endEverywhere > input.now

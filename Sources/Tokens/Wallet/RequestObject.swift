@@ -130,7 +130,7 @@ package extension ResponseKey {
 package extension PresentedCredential {
     /// The holder, as an EU PID names the person (`urn:eudi:pid:1`).
     var identity: PresentedIdentity {
-        func text(_ name: String) -> String? { self[[name]]?.text }
+        func text(_ name: String) -> String? { PresentedIdentity.text(self[[name]]?.text) }
         return PresentedIdentity(
             source: .selectiveDisclosure, kind: .identification, familyName: text("family_name"),
             givenName: text("given_name"), dateOfBirth: text("birthdate").flatMap { CalendarDate($0) }, issuedOn: nil,

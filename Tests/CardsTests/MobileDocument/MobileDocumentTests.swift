@@ -76,6 +76,21 @@ struct MobileDocumentTests {
         }
     }
 
+    @Test("has no text that others see with what cannot be seen, of another type, or too long")
+    func texts() throws {
+        var presenting = presenting
+        for name in PresentedIdentity.texts {
+            presenting.request = DocumentMint.request(claims: [name])
+            let refused = CredentialNames.refused.map { CBORValue.text($0) }
+            for value in refused + [.map(["a": .text("b")]), .unsigned(1), .bytes([0x41])] {
+                #expect(try presenting.refusal { $0.elements = [(name, value)] } == .malformed)
+            }
+            for text in CredentialNames.honest {
+                #expect(try presenting.refusal { $0.elements = [(name, .text(text))] } == nil, "\(text)")
+            }
+        }
+    }
+
     @Test("has digests over its elements as received, whatever the order of their keys")
     func digestsOfReceivedBytes() throws {
         let item = DocumentMint.item(0, "age_over_18", .bool(true))

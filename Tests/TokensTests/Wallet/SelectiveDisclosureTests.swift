@@ -161,6 +161,30 @@ struct SelectiveDisclosureTests {
         #expect(try refusal { $0.disclosed = ["family_name", "birthdate"] } == .surplus)
     }
 
+    @Test("has no text that others see with what cannot be seen, of another type, or too long")
+    func texts() throws {
+        let claims = ["family_name", "given_name", "birthdate", "date_of_expiry", "issuing_country", "document_number"]
+        let request = CredentialMint.request(claims: claims.map { [$0] })
+        func reason(_ name: String, _ value: JSONValue) throws -> PresentationDefect.Reason? {
+            var mint = CredentialMint.person("SAMPLE", issuer)
+            mint.claims = mint.claims.map { $0.name.hasSameBytes(as: name) ? (name: name, value: value) : $0 }
+            return refusal(of: try mint.presentation(for: request), for: request)
+        }
+        #expect(Set(PresentedIdentity.texts).isSubset(of: claims))
+        for name in PresentedIdentity.texts {
+            for text in CredentialNames.refused { #expect(try reason(name, .string(text)) == .malformed, "\(text)") }
+            for text in CredentialNames.honest { #expect(try reason(name, .string(text)) == nil, "\(text)") }
+            for value in [JSONValue.object(["a": .string("b")]), .array([.string("b")]), .integer(1), .null] {
+                #expect(try reason(name, value) == .malformed)
+            }
+        }
+        #expect(try reason("date_of_expiry", .object(["a": .string("2044-01-31")])) == .malformed)
+        // A holder with one name.
+        let mint = CredentialMint.person("", issuer)
+        let identity = try verify(mint.presentation(for: request), request, now: nil).identity
+        #expect(identity.familyName == nil && identity.givenName == "ALICE")
+    }
+
     @Test("is signed by the issuer with ES256, and is valid now")
     func issuance() throws {
         let seconds = Int64(issuer.now.timeIntervalSince1970)
