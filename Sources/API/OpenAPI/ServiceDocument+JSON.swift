@@ -9114,13 +9114,15 @@ extension ServiceDocument {
           "type": [
            "string",
            "null"
-          ]
+          ],
+          "description": "One line, without characters that cannot be seen"
          },
          "body": {
           "type": [
            "string",
            "null"
-          ]
+          ],
+          "description": "May have lines, but no other characters that cannot be seen"
          },
          "data": {
           "type": [

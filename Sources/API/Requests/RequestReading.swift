@@ -35,7 +35,7 @@ struct JSONBodyDecoder {
     mutating func optionalString(_ name: String) throws(Refusal) -> String? {
         switch try take(name) {
         case nil, .null: return nil
-        case .string(let text): return try Self.storable(text, path + name)
+        case .string(let text): return text
         default: throw Refusal.memberMustBe("a string", path + name)
         }
     }
@@ -44,15 +44,9 @@ struct JSONBodyDecoder {
     mutating func nullableString(_ name: String) throws(Refusal) -> String? {
         switch try value(name) {
         case .null: return nil
-        case .string(let text): return try Self.storable(text, path + name)
+        case .string(let text): return text
         default: throw Refusal.memberMustBe("a string or null", path + name)
         }
-    }
-
-    /// Refuses U+0000: no database stores it in a text, and no member needs it.
-    private static func storable(_ text: String, _ path: String) throws(Refusal) -> String {
-        guard !text.utf8.contains(0) else { throw Refusal.memberWithNull(path) }
-        return text
     }
 
     mutating func value(_ name: String) throws(Refusal) -> JSONValue {
@@ -87,7 +81,30 @@ struct JSONBodyDecoder {
 
     private mutating func take(_ name: String) throws(Refusal) -> JSONValue? {
         guard let index = rest.firstIndex(where: { $0.name.hasSameBytes(as: name) }) else { return nil }
-        return rest.remove(at: index).value
+        let value = rest.remove(at: index).value
+        // No database stores U+0000 in a text, and no member needs it.
+        if let place = value.placeOfNull { throw Refusal.memberWithNull(path + name + place) }
+        return value
+    }
+}
+
+extension JSONValue {
+    /// The path of the first text or name with U+0000 in a value, from the value on; `nil` if there is none.
+    fileprivate var placeOfNull: String? {
+        switch self {
+        case .string(let text): return text.utf8.contains(0) ? "" : nil
+        case .object(let members):
+            for member in members {
+                if member.name.utf8.contains(0) { return "" }
+                if let place = member.value.placeOfNull { return ".\(member.name.prefix(64))\(place)" }
+            }
+        case .array(let values):
+            for (index, value) in values.enumerated() {
+                if let place = value.placeOfNull { return "[\(index)]\(place)" }
+            }
+        case .null, .bool, .integer, .number: break
+        }
+        return nil
     }
 }
 

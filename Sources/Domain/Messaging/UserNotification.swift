@@ -11,10 +11,18 @@ package struct UserNotification: Sendable, Equatable, Confidential {
     /// Named texts for the app, which the service does not read.
     package let data: [JSONMember]
 
-    /// Parses a notification.
+    /// Parses a notification of a provider. Title and body are shown on the devices' screens: the body may have lines.
     ///
     /// - Throws: `Refusal` `malformed_request`.
     package init(id: String, title: String?, body: String?, data: JSONValue?) throws(Refusal) {
+        let bytes = 0...Self.maximumSize
+        if let title { try PlainText.require(title, about: .notificationTitle, bytes: bytes, for: .prose) }
+        if let body { try PlainText.require(body, about: .notificationBody, bytes: bytes, for: .note) }
+        try self.init(stored: id, title: title, body: body, data: data)
+    }
+
+    /// - Parameter id: and the other parts were checked before they were stored, perhaps by an earlier version.
+    private init(stored id: String, title: String?, body: String?, data: JSONValue?) throws(Refusal) {
         guard let uuid = UUID(uuidString: id), id.utf8.count == 36 else {
             throw Refusal.notUUID(.newID)
         }
@@ -46,7 +54,7 @@ package extension UserNotification {
     init?(jsonText: String) {
         guard let value = try? StrictJSON.parse(jsonText.utf8), let id = value["id"]?.text,
             let made = try? UserNotification(
-                id: id, title: value["title"]?.text, body: value["body"]?.text, data: value["data"])
+                stored: id, title: value["title"]?.text, body: value["body"]?.text, data: value["data"])
         else { return nil }
         self = made
     }

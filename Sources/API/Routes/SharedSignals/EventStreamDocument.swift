@@ -99,7 +99,7 @@ extension EventStream.Change {
         default:
             throw Refusal.unreadableEvents(allowed: Self.maximumEvents)
         }
-        if members.peek("description") != nil { description = .some(try members.shortText("description")) }
+        if members.peek("description") != nil { description = .some(try members.shownText("description")) }
         algorithm = try Self.choice("signing_alg", &members)
         subjectForm = try Self.choice("subject_format", &members)
     }
@@ -197,6 +197,15 @@ extension EventPoll {
 }
 
 extension JSONBodyDecoder {
+    /// An optional text of at most 1,024 bytes that admins see, in one line.
+    mutating func shownText(_ name: String) throws(Refusal) -> String? {
+        let text = try shortText(name)
+        guard text.map({ PlainText.isPlain($0, for: .prose) }) ?? true else {
+            throw Refusal.memberMustBe("a text of one line without invisible characters", name)
+        }
+        return text
+    }
+
     /// An optional text of at most 1,024 bytes.
     mutating func shortText(_ name: String) throws(Refusal) -> String? {
         guard let text = try optionalString(name) else { return nil }

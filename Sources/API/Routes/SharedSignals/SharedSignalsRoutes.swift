@@ -136,7 +136,7 @@ struct SharedSignalsRoutes: Sendable {
         guard let status = EventStream.Status(rawValue: try members.string("status")) else {
             throw Refusal.memberMustBeOneOf(EventStream.Status.self, "status")
         }
-        let reason = try members.shortText("reason")
+        let reason = try members.shownText("reason")
         return self.status(
             of: try await service.setEventStreamStatus(id, status, because: reason, by: caller), asked: status)
     }

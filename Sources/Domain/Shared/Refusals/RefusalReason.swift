@@ -132,7 +132,7 @@ package extension Refusal {
         case newID
         /// The blinded numbers of contacts.
         case blindedNumbers
-        case messageParts, messageStorage, notificationData
+        case messageParts, messageStorage, notificationBody, notificationData, notificationTitle
         /// The message that a reply refers to.
         case repliedMessage
         case streamDescription, streamImage, streamKind, streamMembers, streamMetadata, streamTitle

@@ -51,6 +51,20 @@ struct NotificationTests {
         }
     }
 
+    @Test("have a title of one line and a body of lines, without what cannot be seen")
+    func shown() throws {
+        for text in ["a\u{202E}b", "a\u{2066}b", "a\u{1B}b", "a\u{3164}", "a\u{0}b"] {
+            #expect(throws: Refusal(.malformedRequest, "")) { try Self.made("Hello", title: text) }
+            #expect(throws: Refusal(.malformedRequest, "")) { try Self.made(text) }
+        }
+        #expect(throws: Refusal(.malformedRequest, "")) { try Self.made("Hello", title: "one\ntwo") }
+        let good = try Self.made("one\ntwo \u{2764}\u{FE0F}", title: "Zo\u{EB}\u{2019}s \u{5C71}\u{7530}")
+        #expect(UserNotification(jsonText: good.json.jsonText) == good)
+        // One that an earlier version stored is still read.
+        let stored = #"{"id":"\#(good.id)","title":"one\ntwo","body":null,"data":{}}"#
+        #expect(UserNotification(jsonText: stored)?.title == "one\ntwo")
+    }
+
     @Test("are bounded for a provider, whoever of its users they are for, and whatever was read anew of it")
     func boundedForProvider() async throws {
         var policy = Policy()
