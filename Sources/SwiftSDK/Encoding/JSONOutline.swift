@@ -35,6 +35,17 @@ public extension JSONOutline {
         place(of: name).map { (try? StrictJSON.parse(bytes[$0])) ?? Self.unreadable }
     }
 
+    /// Why the member with a name cannot be read; `nil` if it can, or if there is none.
+    func defect(of name: String) -> JSONDefect? {
+        guard let place = place(of: name) else { return nil }
+        do throws(JSONDefect) {
+            _ = try StrictJSON.parse(bytes[place])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// The elements of a member that is an array, as far as each can be read; `nil` if the member is not an array.
     func readableElements(of name: String) -> [JSONValue]? {
         guard let place = place(of: name) else { return nil }

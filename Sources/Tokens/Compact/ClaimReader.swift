@@ -44,7 +44,8 @@ struct ClaimReader {
     ) -> String? {
         guard let value = payload[name] else { return nil }
         guard let text = value.text else {
-            note(.malformed, "The claim \(name) is not a string.")
+            let defect = payload.defect(of: name).map { "cannot be read: \($0.problem)" }
+            note(.malformed, "The claim \(name) \(defect ?? "is not a string").")
             return nil
         }
         guard bytes.contains(text.utf8.count) else {
@@ -55,7 +56,9 @@ struct ClaimReader {
             return nil
         }
         guard PlainText.isPlain(text, for: use) else {
-            note(.malformed, "The claim \(name) contains a control, format or direction character.")
+            note(
+                .malformed,
+                "The claim \(name) contains a character that cannot be seen, such as one of control or direction.")
             return nil
         }
         return text

@@ -123,6 +123,7 @@ struct IdentityTokenTests {
         let names: [JSONValue] = [
             .null, .string(""), .integer(1), .string(String(repeating: "\u{E9}", count: 129)), .string("Ada\u{2028}"),
             .string(" "), .string("\u{A0}\u{3000}"), .string("\u{3164}"), .string("\u{2800}"),
+            .string("Anna\u{3164}"), .string("An\u{34F}na"), .string("\u{301}\u{302}"),
             .string("Ada \u{2066}ecalevoL\u{2069}"), .string("Anna\u{200F}"), .string("An\u{AD}na"),
             // The flag of England, which is written by tags.
             .string("Anna \u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}"),
@@ -135,6 +136,13 @@ struct IdentityTokenTests {
                 compact, provider: bench.provider, keys: [bench.key], now: RegisteredProvider.now)
             #expect(report.defects.isEmpty && report.ignored == identity.ignored)
         }
+        let marked = try bench.token {
+            $0[claim: "display_name"] = .string("A" + String(repeating: "\u{301}", count: 40))
+        }
+        #expect(
+            try bench.verify(marked).ignored.map(\.detail) == [
+                "The claim display_name cannot be read: a string has more than 30 combining marks in a row."
+            ])
         let pictures: [JSONValue] = [
             .null, .string(""), .array([]), .string("http://img.acme.example/a.png"),
             .string("https://evil.example/a.png"), .string("https://img.acme.example@evil.example/a.png"),
