@@ -29,6 +29,12 @@ package extension Refusal {
         Refusal(.conflict, "There is an administrator \(name) already. Choose another name, or remove that one first.")
     }
 
+    static func administratorDiffersInCase(_ name: String) -> Refusal {
+        Refusal(
+            .conflict,
+            "The administrator \(name) has this name in another case. Use that spelling, or choose another name.")
+    }
+
     static func administratorAlreadyRemoved(_ name: String) -> Refusal {
         Refusal(.conflict, "The administrator \(name) is already removed. Nothing was changed.")
     }

@@ -20,7 +20,7 @@ package extension Administration {
     /// - Parameters:
     ///   - account: the operating system account whose commands get the role.
     ///   - certificate: the first certificate, if there is one.
-    /// - Throws: `Refusal` `malformed_request` for a name, `conflict` if name or account is taken.
+    /// - Throws: `Refusal` `malformed_request` for a name, `conflict` if name or account is taken, in whatever case.
     @discardableResult
     func addAdministrator(
         _ name: String, role: AdminRole, account: String? = nil, certificate: AdministratorCertificate? = nil
@@ -33,6 +33,7 @@ package extension Administration {
             let records = AdministratorRepository(transaction)
             let former = try records.find(name: name)
             if let former, former.removedAt == nil { throw Refusal.administratorExists(name) }
+            if former == nil { try records.requireDistinct(name) }
             if let account, let owner = try records.find(account: account), owner.id != former?.id {
                 throw Refusal.accountOfAnother(account, owner.name)
             }
@@ -118,6 +119,15 @@ package extension Administration {
 }
 
 extension AdministratorRepository {
+    /// Refuses a name that differs only in case from that of an administrator, also of a removed one: in the audit log
+    /// people would take one for the other. Names are ASCII, and administrators are few.
+    fileprivate func requireDistinct(_ name: String) throws {
+        let folded = name.lowercased()
+        if let other = try list().first(where: { $0.name.lowercased().hasSameBytes(as: folded) }) {
+            throw Refusal.administratorDiffersInCase(other.name)
+        }
+    }
+
     fileprivate func requirePresent(_ name: String) throws -> Administrator {
         guard let found = try find(name: name) else { throw Refusal.unknownAdministrator(name) }
         guard found.removedAt == nil else { throw Refusal.administratorAlreadyRemoved(name) }

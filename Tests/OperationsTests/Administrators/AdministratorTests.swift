@@ -26,12 +26,18 @@ struct AdministratorTests {
             await #expect(throws: Refusal.accountOfAnother("lm", "lena")) {
                 try await admin.addAdministrator("ben", role: .security, account: "lm")
             }
+            await #expect(throws: Refusal.administratorDiffersInCase("lena")) {
+                try await admin.addAdministrator("Lena", role: .security)
+            }
             for (name, account) in [("a b", nil), ("ben", "a)")] as [(String, String?)] {
                 await #expect(throws: Refusal.unreadableAdministratorName) {
                     try await admin.addAdministrator(name, role: .support, account: account)
                 }
             }
             try await admin.removeAdministrator("lena", reason: "left_company")
+            await #expect(throws: Refusal.administratorDiffersInCase("lena")) {
+                try await admin.addAdministrator("LENA", role: .security)
+            }
             for name in ["lena", "ben"] {
                 await #expect(throws: Refusal.self) { try await admin.removeAdministrator(name) }
                 await #expect(throws: Refusal.self) { try await admin.requireAdministrator(name) }

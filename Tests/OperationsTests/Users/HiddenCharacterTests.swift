@@ -8,6 +8,7 @@ import Tokens
 @Suite("Hidden characters in what admins write")
 struct HiddenCharacterTests {
     private static let hidden = ["a\u{1B}[2Kb", "a\u{202E}b", "a\u{9B}b", "a\u{200B}b", "a\u{2028}b"]
+    private static let invisible = hidden + ["Acme\u{3164}", "Ac\u{34F}me", "Acme\u{FE0F}", "Acme\u{2800}"]
     private static let refused = Refusal(.malformedRequest, "")
 
     @Test("are refused in the notes of bans and lifts, and in the reasons of reviewers, before anything is done")
@@ -16,7 +17,7 @@ struct HiddenCharacterTests {
             let bench = try BanBench(fixture)
             _ = try await bench.phones.person("alice")
             let done = try await bench.ban(.user("test/alice"), note: "Said:\n\t\u{201C}no\u{201D}")
-            for text in Self.hidden {
+            for text in Self.invisible {
                 #expect(throws: Self.refused) { try bench.order(.user("test/alice"), note: text) }
                 await #expect(throws: Self.refused) { try await bench.admin.liftBan(done.ban.id, note: text) }
                 await #expect(throws: Self.refused) {
@@ -36,7 +37,7 @@ struct HiddenCharacterTests {
     func names() async throws {
         try await ServiceFixture.run { fixture in
             let key = try ProviderSigner(.es256).verificationKey
-            for text in Self.hidden {
+            for text in Self.invisible {
                 await #expect(throws: Self.refused) {
                     try await fixture.admin.addProvider(name: text, slug: nil, account: nil, avatarHosts: [], key: key)
                 }
