@@ -16,7 +16,8 @@ package extension PlainText {
         /// Programs compare it. Joiners are refused, because different identifiers could look alike.
         case identifier
         case prose
-        /// People read it, and it has several lines: line feeds and tabs are allowed.
+        /// People read it, and it has several lines: line feeds, with or without a carriage return, tabs, and the marks of
+        /// direction U+200E, U+200F and U+061C are allowed.
         case note
     }
 
@@ -24,9 +25,13 @@ package extension PlainText {
     static func isPlain(_ text: String, for use: Use) -> Bool {
         var before: Unicode.Scalar?
         for scalar in text.unicodeScalars {
+            if before == "\r", scalar != "\n" { return false }
             if isHidden(scalar) {
                 switch (use, scalar) {
-                case (.note, "\n"), (.note, "\t"): break
+                // The marks of direction order the punctuation beside them, and no letters (UAX #9 §2.6).
+                case (.note, "\n"), (.note, "\r"), (.note, "\t"), (.note, "\u{200E}"), (.note, "\u{200F}"),
+                    (.note, "\u{61C}"):
+                    break
                 case (.prose, "\u{200C}"), (.prose, "\u{200D}"), (.note, "\u{200C}"), (.note, "\u{200D}"):
                     guard let before, takesJoiner(before) else { return false }
                 default: return false
@@ -36,7 +41,7 @@ package extension PlainText {
             }
             before = scalar
         }
-        return true
+        return before != "\r"
     }
 
     /// Whether a text shows nothing by itself: white space, blank letters such as the filler of Hangul, hidden
