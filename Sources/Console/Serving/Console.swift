@@ -15,7 +15,7 @@ package struct Console: Sendable {
     /// Whether the server's certificate names a host.
     private let isOwnHost: @Sendable (String) -> Bool
     let status: @Sendable (Refusal.Code) -> HTTPResponse.Status
-    private let administration: @Sendable (Administrator) -> Administration
+    private let administration: @Sendable (Administrator, Lane) -> Administration
     private let table: RouteTable
     private let patience: Patience
     private let submissions = Submissions()
@@ -24,7 +24,7 @@ package struct Console: Sendable {
     init(
         _ parts: ConsoleParts, keys: FormKeys, isOwnHost: @escaping @Sendable (String) -> Bool,
         status: @escaping @Sendable (Refusal.Code) -> HTTPResponse.Status, routes: [ConsoleRoute], patience: Patience,
-        administration: @escaping @Sendable (Administrator) -> Administration
+        administration: @escaping @Sendable (Administrator, Lane) -> Administration
     ) {
         self.parts = parts
         self.keys = keys
@@ -46,11 +46,11 @@ package extension Console {
     /// - Parameters:
     ///   - isOwnHost: whether the server's certificate names a host.
     ///   - status: the status of a refusal.
-    ///   - administration: the operations with an administrator as actor, limited by the role.
+    ///   - administration: the operations with an administrator as actor, limited by the role, which read on a lane.
     init(
         _ parts: ConsoleParts, keys: FormKeys, isOwnHost: @escaping @Sendable (String) -> Bool,
         status: @escaping @Sendable (Refusal.Code) -> HTTPResponse.Status,
-        administration: @escaping @Sendable (Administrator) -> Administration
+        administration: @escaping @Sendable (Administrator, Lane) -> Administration
     ) {
         self.init(
             parts, keys: keys, isOwnHost: isOwnHost, status: status, routes: ConsoleRoutes.all, patience: .usual,
@@ -136,14 +136,14 @@ package extension Console {
         let environment = parts.service.environment
         let request = ConsoleRequest(
             segments: segments, values: values, administrator: caller.administrator,
-            administration: administration(caller.administrator), now: environment.now(),
+            administration: administration(caller.administrator, route.line == .page ? .console : .administration), now: environment.now(),
             operationID: route.kind == .action ? operationID : nil, tokens: tokens,
             newOperationID: { environment.newUUID().uuidString }, parts: parts)
         switch route.kind {
         case .page:
             try countLook(route, caller)
             return try await patience { [turns] in
-                try await turns(.page, of: caller.administrator.id) { try await route.answer(request) }
+                try await turns(route.line, of: caller.administrator.id) { try await route.answer(request) }
             }
         case .action:
             guard let token, let operationID, (16...64).contains(operationID.utf8.count) else {
@@ -156,7 +156,7 @@ package extension Console {
             let key = Submissions.Key(
                 administrator: caller.administrator.id, target: target.text, operationID: operationID, form: form)
             return try await submissions.answer(key) { [turns] in
-                try await turns(.action, of: caller.administrator.id) { try await route.answer(request) }
+                try await turns(route.line, of: caller.administrator.id) { try await route.answer(request) }
             }
         }
     }
@@ -173,6 +173,11 @@ package extension Console {
     private func countLook(_ route: ConsoleRoute, _ caller: Caller) throws(Refusal) {
         if route.isPersonal { try parts.service.countLook(by: caller.administrator) }
     }
+}
+
+extension ConsoleRoute {
+    /// The line in which a request waits. An expensive action is in that of pages, so that it does not hold back a ban.
+    fileprivate var line: Kind { cost == .heavy ? .page : kind }
 }
 
 extension ConsoleRoute.Kind {

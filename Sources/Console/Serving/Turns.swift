@@ -4,8 +4,8 @@ import Synchronization
 /// The pages and actions of each administrator that are under way on this node. Of each kind one runs at a time, and
 /// some others wait for it.
 ///
-/// So one certificate takes one connection of a lane, and the other is free for the bans of somebody else. A page
-/// whose reader gave up keeps its turn until its statement ends.
+/// Pages and expensive actions read on connections of their own, of which one certificate takes one. Other actions, such
+/// as a ban, do not wait for them. A page whose reader gave up keeps its turn until its statement ends.
 final class Turns: Sendable {
     private struct Key: Hashable {
         let administrator: AdministratorID
