@@ -41,7 +41,7 @@ final class ConnectionActivity: Sendable {
     func locate(_ address: String?) { sender.withLock { $0 = address } }
 
     /// Takes a share of the streams of the peer's networks; `false` if none is left.
-    func takeShare() -> Bool { listener?.shares.take(at: sender.withLock { $0 }) ?? true }
+    func takeShare() -> Bool { listener?.takeShare(at: sender.withLock { $0 }) ?? true }
 
     func returnShare() { listener?.shares.give(at: sender.withLock { $0 }) }
 

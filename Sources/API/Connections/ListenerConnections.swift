@@ -36,6 +36,13 @@ final class ListenerConnections: Sendable {
 
     var count: Int { state.withLock { $0.census.count } }
 
+    /// Takes a share of the streams of a peer's networks; `false` if none is left, which the log says.
+    func takeShare(at address: String?) -> Bool {
+        guard !shares.take(at: address) else { return true }
+        log.warning("a stream was refused: its network has too many", kind: "streams", ["listener": .string(name)])
+        return false
+    }
+
     /// Records an accepted connection; `nil` if its address has too many and all are active.
     func insert(_ channel: any Channel, from address: String?) -> ConnectionActivity? {
         let id = ObjectIdentifier(channel)

@@ -88,8 +88,10 @@ final class HTTP2Connection: Sendable {
     ) throws -> Stream? {
         let operations = stream.pipeline.syncOperations
         let id = try stream.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID)
-        guard let id, shared.watch.hasRoom(for: id, among: maximumStreams), shared.watch.takesPlace(id) else {
-            shared.watch.refused()
+        let isOwnFault = id.map { !shared.watch.hasRoom(for: $0, among: maximumStreams) } ?? true
+        guard let id, !isOwnFault, shared.watch.takesPlace(id) else {
+            // For the streams of its neighbours a connection does not answer.
+            if isOwnFault { shared.watch.refused() }
             try operations.addHandler(RefusedStreamHandler())
             return nil
         }
