@@ -129,7 +129,7 @@ extension Refusal {
 
     static func responsesUnread(ofNetwork retryAfter: Int) -> Refusal {
         Refusal(
-            .rateLimited, "Large messages or responses of this address are under way. Finish them first.",
+            .rateLimited, "Large messages or responses of this address are under way. Try again in \(retryAfter) s.",
             retryAfter: retryAfter)
     }
 

@@ -118,7 +118,8 @@ extension ResponseBudget {
         var groups: [(group: Group, limit: Int)] = []
         if let certificate = owner.certificate { groups.append((.certificate(certificate), limits.certificate)) }
         if let user = owner.user { groups.append((.user(user), limits.user)) }
-        guard let address = owner.address else { return groups }
+        // A proven user has a limit, and many phones share an address.
+        guard owner.user == nil, let address = owner.address else { return groups }
         return groups + limits.networks.counted(address).map { (.network($0.key), $0.limit) }
     }
 
