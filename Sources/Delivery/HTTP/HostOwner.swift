@@ -25,6 +25,9 @@ extension HostOwner {
         case attestationList = "attestation_list"
     }
 
+    /// The largest number of its look-ups under way.
+    var lookUpsAtOnce: Int { kind == .credentialRoot ? HostResolver.atOnceForRoot : HostResolver.atOnceForOwner }
+
     var kind: Kind {
         switch self {
         case .provider: .provider

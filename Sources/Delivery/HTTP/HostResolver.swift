@@ -21,6 +21,8 @@ final class HostResolver: Sendable {
     static let atOnce = 64
     /// The largest number of look-ups under way for one owner.
     static let atOnceForOwner = 2
+    /// The same for a trusted root, below which many issuers have their hosts.
+    static let atOnceForRoot = 4
     /// The largest number of remembered hosts of one owner.
     static let hostsOfOwner = 64
     static let kept = TimeAmount.seconds(30)
@@ -103,7 +105,7 @@ final class HostResolver: Sendable {
             if let found = owners[owner]?.underWay[host] { return .underWay(found) }
             // Forgets owners without look-ups and remembered hosts.
             owners = owners.filter { !$0.value.underWay.isEmpty || $0.value.known.contains { $0.value.until > now } }
-            guard owners[owner]?.underWay.count ?? 0 < Self.atOnceForOwner,
+            guard owners[owner]?.underWay.count ?? 0 < owner.lookUpsAtOnce,
                 owners.reduce(0, { $0 + $1.value.underWay.count }) < Self.atOnce
             else { return .known([]) }
             let promise = loop.makePromise(of: [IPAddress].self)
