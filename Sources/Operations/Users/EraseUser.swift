@@ -7,8 +7,8 @@ import Repositories
 /// user's sessions end in the same transaction. Indexes that active bans need stay until those end.
 ///
 /// Data that only the user writes, and that the policy limits, is deleted here. Shared data is hidden here, and may be
-/// deleted later, like messages to send: see ``EraseRest``. Those are not sent, because the endpoints, the data key and
-/// the verifications are deleted here.
+/// deleted later, like messages to send: see ``EraseRest``. Those to the user are not sent, because the
+/// endpoints, the data key and the verifications are deleted here. Earlier events for the provider have no personal data.
 struct EraseUser: Sendable {
     let keys: PersonalKeys
     let actor: String

@@ -18,7 +18,7 @@ enum RepeatByHand: CaseIterable {
         case .origins: "removed origins, to which wallets may return"
         case .attestedApps: "apps whose attestations are refused"
         case .receivers: "removed webhooks and event streams"
-        case .spentTokens: "proofs, assertions and events that providers used, which could be used again"
+        case .spentTokens: "proofs, assertions, events and enrolment tokens that were used, which could be used again"
         case .messages: "messages and conversations that users deleted"
         case .withdrawals:
             "what users withdrew: permissions, memberships, findable addresses, apps, storage of messages and "
@@ -58,7 +58,7 @@ enum RepeatByHand: CaseIterable {
         switch self {
         case .erasures: "A user whom the backup lacks needs nothing."
         case .receivers: "Only their providers can remove them: tell those."
-        case .spentTokens: "No command repeats it: start the service an hour after the loss, when all have expired."
+        case .spentTokens: "No command repeats it: start the service two hours after the loss, when all have expired."
         case .messages, .withdrawals:
             "Only the users can repeat it. Their sessions have ended: tell them to check it when they sign in again."
         default: nil
