@@ -17,9 +17,11 @@ package extension Service {
     func readRequestObject(_ request: String, walletNonce: String?) async throws -> String {
         let wallet = try requireWallet(.sameDevice)
         guard walletNonce?.utf8.count ?? 0 <= 512 else { throw Refusal.walletNonceTooLong }
-        let (presentation, keys) = try await read { [personal = keys.personal] transaction in
+        let (presentation, keys) = try await read {
+            [personal = keys.personal, sessions = policy[\.sessions]] transaction in
             guard let entry = try PresentationRepository(transaction).find(request: Digest256.of(request)),
                 entry.presentation.state(at: transaction.now) == .open,
+                try entry.presentation.hasReceiver(sessions, in: transaction),
                 let keys = try PresentationKeys.open(entry, keys: personal, in: transaction)
             else { throw Refusal.unknownWalletRequest }
             return (entry.presentation, keys)
@@ -33,7 +35,8 @@ package extension Service {
     /// Verifies the answer of a wallet at its arrival, and keeps it until the app redeems it.
     ///
     /// Each answer is counted before it is read. The first answer with a credential ends the request. If a wallet sends that
-    /// answer again because the response was lost, it gets the same response.
+    /// answer again because the response was lost, it gets the same response. After the end of the session that began the
+    /// request, or a ban, nobody could redeem an answer, so the request is unknown.
     ///
     /// - Parameter request: the secret of the request.
     /// - Returns: where the wallet sends its user: the app's address with the code that redeems the answer.
@@ -75,12 +78,15 @@ package extension Service {
     /// Counts an answer to a known request. An answer that changes nothing takes no turn of the writers: anybody can send
     /// answers to unknown or ended requests.
     private func countResponse(_ request: Digest256, _ digest: Digest256) async throws -> Arrival {
-        let known = try await read { [personal = keys.personal] transaction in
-            try Self.known(digest, to: request, keys: personal, in: transaction)
+        let (personal, sessions) = (keys.personal, policy[\.sessions])
+        let known = try await read { transaction in
+            try Self.known(digest, to: request, keys: personal, sessions, in: transaction)
         }
         if let known { return .known(known) }
-        return try await write { [personal = keys.personal] transaction, _ in
-            if let link = try Self.known(digest, to: request, keys: personal, in: transaction) { return .known(link) }
+        return try await write { transaction, _ in
+            if let link = try Self.known(digest, to: request, keys: personal, sessions, in: transaction) {
+                return .known(link)
+            }
             guard let entry = try PresentationRepository(transaction).countAttempt(request: request) else {
                 throw Refusal.unknownWalletRequest
             }
@@ -96,11 +102,12 @@ package extension Service {
     ///
     /// - Throws: `Refusal` `not_found`; `conflict` after another answer or too late; `rate_limited` after too many.
     private static func known(
-        _ digest: Digest256, to request: Digest256, keys: PersonalKeys, in transaction: any Transaction
+        _ digest: Digest256, to request: Digest256, keys: PersonalKeys, _ sessions: SessionPolicy,
+        in transaction: any Transaction
     ) throws -> String? {
-        guard let entry = try PresentationRepository(transaction).find(request: request) else {
-            throw Refusal.unknownWalletRequest
-        }
+        guard let entry = try PresentationRepository(transaction).find(request: request),
+            try entry.presentation.hasReceiver(sessions, in: transaction)
+        else { throw Refusal.unknownWalletRequest }
         if entry.presentation.state(at: transaction.now) == .received,
             let received = try ReceivedAnswer.open(entry, keys: keys, in: transaction), received.digest == digest
         {
@@ -111,9 +118,12 @@ package extension Service {
     }
 
     private func keepResponse(_ received: ReceivedAnswer, of presentation: Presentation) async throws -> Bool {
-        try await write { [personal = keys.personal] transaction, _ in
+        try await write { [personal = keys.personal, sessions = policy[\.sessions]] transaction, _ in
             let dataKeys = DataKeyRepository(transaction, keys: personal)
-            guard let key = try dataKeys.find(presentation.userID) else { throw Refusal.unknownWalletRequest }
+            // The session may have ended while the answer was verified.
+            guard let key = try dataKeys.find(presentation.userID),
+                try presentation.hasReceiver(sessions, in: transaction)
+            else { throw Refusal.unknownWalletRequest }
             return try PresentationRepository(transaction).receive(
                 presentation.id, sealedResult: key.seal(received.text, in: .presentationResult, of: presentation.id),
                 code: Digest256.of(received.code), until: transaction.now + Presentation.redemptionTime)
@@ -152,4 +162,16 @@ extension ReceivedAnswer {
 extension Presentation {
     /// Where a wallet sends its user after an answer. The code is in the fragment, which no server gets.
     fileprivate func returnLink(_ code: String) -> String { "\(origin)#response_code=\(code)" }
+
+    /// Whether the session that began this can still redeem an answer: it has not ended, and neither its user nor its
+    /// device is banned. A challenged session can, after its renewal.
+    fileprivate func hasReceiver(_ policy: SessionPolicy, in transaction: any Transaction) throws -> Bool {
+        guard let session = try SessionRepository(transaction).find(sessionID) else { return false }
+        let state = session.effectiveState(at: transaction.now, policy: policy).machineState
+        guard state != .unauthenticated, try RefuseBanned.activeBan(on: userID, in: transaction) == nil else {
+            return false
+        }
+        let entries = try BanRepository(transaction).entries(on: [.device(deviceID)])
+        return BanEntry.activeBan(among: entries, for: .all, at: transaction.now) == nil
+    }
 }

@@ -61,6 +61,33 @@ struct RedirectRaceTests {
         }
     }
 
+    @Test(
+        "keep nothing after the session has ended, or its user or device is banned",
+        arguments: StoreKind.shared, ["session", "user", "device"])
+    func noReceiver(kind: StoreKind, ended: String) async throws {
+        try await PresentationBench.run(on: kind) { bench in
+            let alice = try await bench.cards.withPhone("alice", "+14155552671")
+            let (begun, received) = (
+                try await bench.begin(.identity, alice), try await bench.begin(.over18, alice)
+            )
+            let answer = try begun.answer(bench.mint(.identity))
+            let sent = try received.answer(bench.mint(.over18))
+            _ = try await bench.post(sent, to: received)
+            switch ended {
+            case "session": try await bench.fixture.admin.endSession(alice.session.id)
+            case "user": try await BanBench(bench.fixture).ban(.user("test/alice"))
+            default: try await BanBench(bench.fixture).ban(.device(alice.session.deviceID))
+            }
+            let context = bench.fixture.context
+            await #expect(throws: Refusal.unknownWalletRequest) { _ = try await bench.post(answer, to: begun) }
+            await #expect(throws: Refusal.unknownWalletRequest) { _ = try await bench.post(sent, to: received) }
+            await #expect(throws: Refusal.unknownWalletRequest) {
+                _ = try await context.readRequestObject(begun.request, walletNonce: nil)
+            }
+            #expect(try await bench.count("presentations WHERE state = 'open' AND sealed_result IS NULL") == 1)
+        }
+    }
+
     @Test("leave nothing of a credential but the age, and nothing at all after an erasure", arguments: StoreKind.shared)
     func canary(kind: StoreKind) async throws {
         try await PresentationBench.run(on: kind) { bench in
