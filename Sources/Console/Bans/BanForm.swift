@@ -76,6 +76,16 @@ extension BanForm {
         "\(request.value("kind") ?? "") \(request.value("subject") ?? "")"
     }
 
+    /// What a look by a subject is counted under.
+    static func lookName(_ kind: Ban.SubjectKind, _ subject: String) -> Digest256 {
+        Digest256.of("\(kind.rawValue) \(subject)")
+    }
+
+    /// The user that a subject names by the id; empty for another subject.
+    static func user(_ kind: Ban.SubjectKind, _ subject: String) -> [UserID] {
+        kind == .user ? [UserID(subject[...])].compactMap(\.self) : []
+    }
+
     /// The ban that the values request.
     ///
     /// - Throws: `Refusal` `malformed_request`.

@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Operations
 
 /// Bans: the list, a new ban with its preview, and the lifting of one.
@@ -33,6 +34,7 @@ enum BanPages {
     @Sendable private static func find(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let kind: Ban.SubjectKind = try request.choice("kind", label: "Kind")
         let subject = try request.required("subject", label: "Subject")
+        try request.look(by: BanForm.lookName(kind, subject), at: BanForm.user(kind, subject))
         return try await history(kind, subject, words: "this \(kind.rawValue)", request)
     }
 
@@ -69,8 +71,11 @@ enum BanPages {
 
     private static func preview(_ form: BanForm, _ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let order = try form.order(at: request.now)
+        let name = BanForm.lookName(form.kind, form.subject)
+        try request.look(by: name, at: BanForm.user(form.kind, form.subject))
         let impact = try await request.administration.previewBan(
             order, by: request.parts.service.policy[\.bans])
+        if impact.users.count == 1 { try request.look(by: name, at: impact.users.map(\.user.id)) }
         return .page(BanPreview.confirmation(form, until: order.endsAt, impact, request).page)
     }
 
@@ -79,7 +84,7 @@ enum BanPages {
         let form = try BanForm(request)
         // A refusal says whether the number is banned, and the preview whose it is.
         if form.kind == .phone || form.kind == .document {
-            try request.parts.service.countLook(by: request.administrator)
+            try request.look(by: BanForm.lookName(form.kind, form.subject))
         }
         do {
             let ban = try await request.administration.addBan(
@@ -101,6 +106,11 @@ enum BanPages {
 
     @Sendable private static func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let (summary, note, liftNote) = try await request.administration.readBan(id(request))
+        let users = summary.entries.compactMap { entry -> UserID? in
+            guard case .user(let user) = entry.subject else { return nil }
+            return user
+        }
+        try request.look(by: Digest256.of("ban \(summary.ban.id)"), at: Array(Set(users)))
         return .page(BanPage(summary: summary, note: note, liftNote: liftNote, now: request.now).page)
     }
 

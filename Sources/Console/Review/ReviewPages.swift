@@ -31,7 +31,7 @@ enum ReviewPages {
     @Sendable private static func card(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let card = try await request.administration.readCardInReview(requireID(request.card))
         // A card that does not wait is a look at a person, and they are limited.
-        if card.summary.status != .inReview { try request.parts.service.countLook(by: request.administrator) }
+        if card.summary.status != .inReview { try request.look(at: [card.summary.userID]) }
         return .page(
             ReviewCardPage(
                 card, forms(of: card, request), now: request.now,

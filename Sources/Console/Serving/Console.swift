@@ -141,10 +141,11 @@ package extension Console {
             newOperationID: { environment.newUUID().uuidString }, parts: parts)
         switch route.kind {
         case .page:
-            try countLook(route, caller)
-            return try await patience { [turns] in
+            let answer = try await patience { [turns] in
                 try await turns(route.line, of: caller.administrator.id) { try await route.answer(request) }
             }
+            if route.isPersonal, !request.looks.areCounted { try request.look(by: Digest256.of(target.text)) }
+            return answer
         case .action:
             guard let token, let operationID, (16...64).contains(operationID.utf8.count) else {
                 throw Refusal.formIncomplete
@@ -152,7 +153,6 @@ package extension Console {
             guard tokens.accepts(token, for: target.text, subject: route.subject(request), at: request.now) else {
                 throw Refusal.formOutdated
             }
-            try countLook(route, caller)
             let key = Submissions.Key(
                 administrator: caller.administrator.id, target: target.text, operationID: operationID, form: form)
             return try await submissions.answer(key) { [turns] in
@@ -168,10 +168,6 @@ package extension Console {
         } catch {
             throw Refusal.tooManyPages(retryAfter: error.retryAfter ?? 1)
         }
-    }
-
-    private func countLook(_ route: ConsoleRoute, _ caller: Caller) throws(Refusal) {
-        if route.isPersonal { try parts.service.countLook(by: caller.administrator) }
     }
 }
 

@@ -17,6 +17,7 @@ struct ConsoleRequest: Sendable {
     let tokens: FormToken
     let newOperationID: @Sendable () -> String
     let parts: ConsoleParts
+    let looks = PersonalLooks()
 }
 
 extension ConsoleRequest {

@@ -16,7 +16,8 @@ struct ConsoleRoute: Sendable {
     let right: AdminRight
     /// What a call costs. The calls of an administrator are limited for each cost, like those of every other caller.
     let cost: CallCost
-    /// Whether it shows the data of one person. Such answers are limited for each administrator.
+    /// Whether it shows the data of a person. The persons are limited for each administrator: the route counts its look
+    /// before it answers. For a page that did not, its address is counted as a person.
     let isPersonal: Bool
     /// What a form's token is bound to besides its path; empty for nothing.
     let subject: @Sendable (ConsoleRequest) -> String

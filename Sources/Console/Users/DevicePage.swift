@@ -68,6 +68,7 @@ enum DevicePages {
     static let routes: [ConsoleRoute] = [
         .page("/devices/{}", .manage, cost: .read, isPersonal: true) { request in
             let device = try await request.administration.readDevice(id(request))
+            try look(at: device, request)
             return .page(
                 DevicePage(
                     device: device, role: request.administrator.role,
@@ -76,6 +77,7 @@ enum DevicePages {
         },
         .page("/devices/{}/revoke", .manage, cost: .read, isPersonal: true) { request in
             let device = try await request.administration.readDevice(id(request))
+            try look(at: device, request)
             let preview = try await request.administration.previewRevocation(of: id(request))
             return .page(revocation(device, preview, request).page)
         },
@@ -90,6 +92,11 @@ enum DevicePages {
             return .seeOther(Links.device(id))
         },
     ]
+
+    /// The look at a device is at its user. If it has several, it is one look.
+    static func look(at device: Administration.DeviceDetail, _ request: ConsoleRequest) throws(Refusal) {
+        try request.look(by: Digest256.of("device \(device.summary.id)"), at: Array(Set(device.sessions.map(\.userID))))
+    }
 
     private static func id(_ request: ConsoleRequest) throws(Refusal) -> DeviceID {
         guard let id = DeviceID(request.name) else { throw Refusal.notAnID("device") }

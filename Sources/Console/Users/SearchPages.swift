@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Operations
 
 /// The searches. One that ends without an answer is a refusal, never an empty result.
@@ -46,12 +47,26 @@ enum SearchPages {
         switch request.value("trait").flatMap({ Trait(rawValue: $0) }) {
         case .phone:
             guard case .phone(let number) = try BanTarget.phone(reading: text) else { return [] }
-            return try await request.administration.findUsers(.phone(number), reason: reason)
+            return try await found(BanForm.lookName(.phone, text), request) { administration in
+                try await administration.findUsers(.phone(number), reason: reason)
+            }
         case .document:
             guard case .document(let name) = try BanTarget.document(reading: text) else { return [] }
-            return try await request.administration.findUsers(.document(name), reason: reason)
+            return try await found(BanForm.lookName(.document, text), request) { administration in
+                try await administration.findUsers(.document(name), reason: reason)
+            }
         case nil: throw Refusal.fieldUnreadable("Kind")
         }
+    }
+
+    /// Counts the look before the search, which records it, and again when it is known at whom it is.
+    private static func found(
+        _ name: Digest256, _ request: ConsoleRequest, _ find: (Administration) async throws -> [UserSummary]
+    ) async throws -> [UserSummary] {
+        try request.look(by: name)
+        let found = try await find(request.administration)
+        if found.count == 1 { try request.look(by: name, at: found.map(\.user.id)) }
+        return found
     }
 
     /// The result of the first field that has a value.
@@ -65,6 +80,7 @@ enum SearchPages {
                 return .notFound(sentence: refusal.detail)
             }
         }
+        request.looksAtNobody()
         return .none
     }
 
@@ -76,17 +92,25 @@ enum SearchPages {
         case .externalID:
             let provider = request.value(SearchPage.Field.provider.name)
             let found = try await administration.findUsers(externalID: text, of: provider)
+            try request.look(at: found.map(\.user.id))
             return found.isEmpty ? .notFound(sentence: "No user has the external id \(text).") : .users(found)
-        case .user: return .users([try await administration.readUser(text)])
+        case .user:
+            let found = try await administration.readUser(text)
+            try request.look(at: [found.user.id])
+            return .users([found])
         case .session:
             let typed: TypedID<Kind.Session> = try ConsoleRequest.typed(text, "session")
-            return .session(try await administration.readSession(administration.resolve(typed)))
+            let session = try await administration.readSession(administration.resolve(typed))
+            try request.look(at: [session.userID])
+            return .session(session)
         case .device:
             let typed: TypedID<Kind.Device> = try ConsoleRequest.typed(text, "device")
             let device = try await administration.readDevice(administration.resolve(typed))
+            try DevicePages.look(at: device, request)
             return .device(device.summary.id, of: "open sessions: \(BoundedCount.text(device.summary.sessions)).")
         case .serial:
             let found = try await administration.readCertificate(serial: text).certificate
+            try request.look(by: Digest256.of("device \(found.deviceID)"))
             return .device(found.deviceID, of: "it has the certificate \(found.serial).")
         case .provider: return .none
         }

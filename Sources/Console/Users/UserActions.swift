@@ -23,6 +23,7 @@ enum UserActions {
             export(user, request)
         },
         .action("/users/{}/export", .manage, cost: .heavy, isPersonal: true) { request in
+            try request.look(at: [await request.administration.readUser(request.name).user.id])
             let export = try await request.administration.exportUser(request.name, reason: request.reason())
             return .download(export.json.jsonBytes, name: "user.json", mediaType: "application/json")
         },
@@ -47,7 +48,9 @@ enum UserActions {
     ) -> ConsoleRoute {
         .page(path, right, cost: .read, isPersonal: true) { request in
             try await request.administration.require(right)
-            return .page(confirmation(try await request.administration.readUserDetail(request.name), request).page)
+            let user = try await request.administration.readUserDetail(request.name)
+            try request.look(at: [user.summary.user.id])
+            return .page(confirmation(user, request).page)
         }
     }
 
@@ -120,6 +123,7 @@ enum SessionActions {
     static let routes: [ConsoleRoute] = [
         .page("/sessions/{}/end", .support, cost: .read, isPersonal: true) { request in
             let session = try await request.administration.readSession(id(request))
+            try request.look(at: [session.userID])
             return .page(ending(session, request).page)
         },
         .action("/sessions/{}/end", .support, cost: .write) { request in

@@ -11,6 +11,7 @@ enum UserPages {
         let cursor = request.value("after")
         let (detail, history) = try await administration.readUserWithHistory(
             request.name, limit: UserTimeline.limit + 1, after: cursor)
+        try request.look(at: [detail.summary.user.id])
         return .page(
             UserPage(
                 detail: detail, timeline: UserTimeline(history, after: cursor), role: request.administrator.role,

@@ -16,12 +16,16 @@ package extension Service {
         return found
     }
 
-    /// Counts that an administrator looks at the data of a person, in this process's memory.
+    /// Counts that an administrator looks at the data of a person, in this process's memory. A person at whom the
+    /// administrator looked within an hour is free.
     ///
+    /// - Parameters:
+    ///   - name: a digest of what leads to the person.
+    ///   - users: the users whose data is shown, if they are known. Several are one look.
     /// - Throws: `Refusal` `rate_limited`.
-    func countLook(by administrator: Administrator) throws(Refusal) {
+    func countLook(at name: Digest256, of users: [UserID], by administrator: Administrator) throws(Refusal) {
         guard rateLimiting == .on else { return }
-        try node.looks.count(by: administrator, now: environment.now())
+        try node.looks.count(name, of: users, by: administrator, now: environment.now())
     }
 
     /// The administrators whose looks were refused on this node in the last day, by name, with the last time.

@@ -84,6 +84,35 @@ struct PageStatementTests {
         }
     }
 
+    /// Fills an administrator's hour with other persons.
+    private static func fill(_ world: ConsoleWorld, _ persons: Int) throws {
+        for _ in 0..<persons {
+            try world.fixture.context.countLook(
+                at: Digest256.of(UUID().uuidString), of: [], by: world.administrator)
+        }
+    }
+
+    @Test("with the data of a person count the person, and not the view", arguments: [true, false])
+    func looks(isKnown: Bool) async throws {
+        try await ConsoleWorld.run(as: .security) { world in
+            let rows = try await PageRows(filling: world)
+            if isKnown { try world.request().look(at: [rows.session.userID]) }
+            try Self.fill(world, isKnown ? 59 : 60)
+            for route in ConsoleRoutes.all where route.kind == .page && route.isPersonal {
+                let path = route.path.description
+                for example in try Self.examples(rows) where example.path == path {
+                    if !isKnown {
+                        await #expect(throws: Refusal(.rateLimited, ""), "\(path) \(example.values)") {
+                            try await Self.answer(route, example, world, over: world.fixture.store)
+                        }
+                    } else if ["/users/", "/sessions/", "/devices/"].contains(where: { path.hasPrefix($0) }) {
+                        _ = try await Self.answer(route, example, world, over: world.fixture.store)
+                    }
+                }
+            }
+        }
+    }
+
     private static func examples(_ rows: PageRows) throws -> [Example] {
         let user = rows.session.userID.description
         let device = rows.session.deviceID.description
