@@ -79,6 +79,15 @@ package extension SQLiteMaintenance {
         }
     }
 
+    /// Reads the file as it is, without the write-ahead log that a store in use has.
+    ///
+    /// - Throws: what the body throws, or a `StoreError`.
+    func read<T>(now: Date, _ body: (any Transaction) throws -> T) throws -> T {
+        let queue = try file.connect(readOnly: false) { _ in }
+        defer { try? queue.close() }
+        return try queue.inDatabase { try SQLiteTransaction($0, now: now, requiresReading: true).run(body) }
+    }
+
     /// Replaces this store's file by another one in one step, and keeps this one under a new name. No process may have
     /// either file open.
     ///

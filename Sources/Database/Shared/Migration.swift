@@ -113,7 +113,7 @@ package extension Database {
     /// - Throws: `StoreError.migration` if history and build do not match.
     func pendingMigrations(of migrations: [Migration], acceptsNewer: Bool = true) async throws -> [Migration] {
         guard try await currentMigration() > 0 else { return migrations }
-        return try await read { try pending(of: migrations, acceptsNewer: acceptsNewer, in: $0) }
+        return try await read { try $0.pendingMigrations(of: migrations, acceptsNewer: acceptsNewer) }
     }
 
     /// The identifier of the last applied migration; 0 if there is none.
@@ -128,6 +128,16 @@ package extension Database {
             // A store that was never migrated has no such table.
             return 0
         }
+    }
+}
+
+package extension Transaction {
+    /// The migrations that are not applied to a store that has a history.
+    ///
+    /// - Parameter acceptsNewer: as that of `Database/pendingMigrations(of:acceptsNewer:)`.
+    /// - Throws: `StoreError.migration` if history and build do not match.
+    func pendingMigrations(of migrations: [Migration], acceptsNewer: Bool) throws -> [Migration] {
+        try pending(of: migrations, acceptsNewer: acceptsNewer, in: self)
     }
 }
 

@@ -26,6 +26,9 @@ struct StoreCommand: AsyncParsableCommand {
             let settings = installation.settings
             try await installation.require(.manage, on: settings.store)
             let present = try StoreCommand.maintenance(settings)
+            if case .foreign(let table) = try present.read(now: Date(), { try $0.origin() }) {
+                throw settings.store.foreign(table)
+            }
             guard !FileManager.default.fileExists(atPath: file) else {
                 throw CommandFailure("\(file) exists, and a backup never replaces a file: choose another name.")
             }
@@ -68,6 +71,7 @@ struct StoreCommand: AsyncParsableCommand {
             let present = try StoreCommand.maintenance(settings)
             let file = try Progress("examining the file").during { try present.inspect() }
             let store = try settings.store.open(clock: { Date() })
+            try await store.requireOwn(at: settings.store)
             try await store.requireUsable()
             let version = try await store.currentMigration()
             let expected = Schema.migrations.last?.identifier ?? 0

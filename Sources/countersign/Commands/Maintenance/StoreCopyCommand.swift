@@ -142,6 +142,7 @@ struct StoreReopenCommand: InstallationCommand {
         let store = try settings.store.openPresent()
         var copy: (any Database)?
         do {
+            try await store.requireOwn(at: settings.store)
             guard case .moved(let place) = try await store.availability() else {
                 throw CommandFailure("This store was not moved: it is in use.")
             }
@@ -155,7 +156,12 @@ struct StoreReopenCommand: InstallationCommand {
                     "This store would be in use again, without what was written to \(place) since: make sure that no "
                         + "service runs there, and add --yes.")
             }
+            let keys = try KeyFiles.personal(in: settings.keys)
             copy = try replaced.map { try StoreURL.parse($0).openPresent() }
+            if let copy, let replaced {
+                try await copy.requireOwn(at: try StoreURL.parse(replaced))
+                try await copy.read { try keys.require(in: $0, settings.keys, of: replaced) }
+            }
             let source = try await store.copyMarks().source
             let target = try await copy?.copyMarks().target
             guard copy == nil || target?.copy == source?.copy else {
@@ -167,7 +173,7 @@ struct StoreReopenCommand: InstallationCommand {
                 _ = try await store.takeBack()
             } else {
                 let restore = RestoreStore(
-                    restored: store, replaced: copy, keys: try KeyFiles.personal(in: settings.keys),
+                    restored: store, replaced: copy, keys: keys,
                     environment: Environment(cell: settings.cell), actor: installation.actor)
                 let decision = try await restore.decision(reason: reason)
                 _ = try await store.takeBack { transaction in

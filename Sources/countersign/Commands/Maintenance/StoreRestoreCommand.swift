@@ -50,18 +50,13 @@ struct StoreRestoreCommand: InstallationCommand {
             throw CommandFailure(
                 "This store is not a file: use its engine's own tools, such as pg_restore, and then --in-place.")
         }
-        let backup: SQLiteMaintenance
-        do {
-            backup = try SQLiteMaintenance(path: file)
-            let defects = try Progress("examining the backup").during { try backup.inspect() }
-            guard defects.isEmpty else {
-                throw CommandFailure("\(file) is damaged: \(defects.joined(separator: "; ")).")
-            }
-        } catch StoreError.unavailable(let reason) {
-            throw CommandFailure("\(file) cannot be read as a store: \(reason).")
-        }
+        let backup = try BackupFile(examining: file)
+        try backup.require(settings.cell, keys, in: settings.keys)
         let present =
             FileManager.default.fileExists(atPath: path) ? try SQLiteMaintenance(path: path, busyTimeout: 1) : nil
+        if let origin = try? present?.read(now: Date(), { try $0.origin() }), case .foreign(let table) = origin {
+            throw settings.store.foreign(table)
+        }
         guard present != nil || lost else {
             throw CommandFailure(
                 "There is no store at \(path), so erasures and revocations since the backup are unknown: "
@@ -75,11 +70,11 @@ struct StoreRestoreCommand: InstallationCommand {
         } catch StoreError.unavailable {
             throw CommandFailure("\(path) is in use: stop the service and every other command first.")
         }
-        let kept = "\(path).replaced-\(Date().rfc3339.replacing(":", with: "").replacing("-", with: ""))"
+        let kept = Self.keptName(of: path, at: Date())
         let draft = "\(path).\(UInt64.random(in: 1...UInt64.max)).restoring"
         defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft + suffix) } }
         let progress = Progress("copying pages")
-        try backup.backup(to: draft) { progress.report($0, of: $1) }
+        try backup.maintenance.backup(to: draft) { progress.report($0, of: $1) }
         progress.end()
         let report = try await prepare(
             draft, of: .sqlite(path: file), replacing: present, in: settings.cell, keys: keys, reason: reason,
@@ -90,6 +85,17 @@ struct StoreRestoreCommand: InstallationCommand {
             try SQLiteMaintenance(path: draft).move(to: path)
         }
         return Self.report(report, path: path, kept: present == nil ? nil : kept, isLost: lost)
+    }
+
+    /// A free name for the replaced store: two restores may happen in one second.
+    static func keptName(of path: String, at time: Date) -> String {
+        let name = "\(path).replaced-\(time.rfc3339.replacing(":", with: "").replacing("-", with: ""))"
+        var (free, number) = (name, 1)
+        while FileManager.default.fileExists(atPath: free) {
+            number += 1
+            free = "\(name)-\(number)"
+        }
+        return free
     }
 
     /// Prepares the copy for use as the store.
@@ -104,7 +110,9 @@ struct StoreRestoreCommand: InstallationCommand {
         do {
             try await restored.claim(cell, at: backup)
             if let present, !lost {
+                let place = StoreURL.sqlite(path: present.path)
                 replaced = try SQLiteDatabase(path: present.path, clock: { Date() })
+                try await replaced?.requireOwn(at: place)
                 try await replaced?.requireCurrentSchema(at: .sqlite(path: present.path))
                 try await replaced?.require(cell, at: .sqlite(path: present.path))
             }
@@ -175,6 +183,9 @@ struct RestoreInPlace {
                 throw CommandFailure(
                     "\(place) is in use: stop the service on every node and every other command first.")
             }
+            try await restored.requireOwn(at: settings.store)
+            guard try await restored.currentMigration() > 0 else { throw settings.store.missing }
+            try await require(keys, restored, at: place)
             try await restored.migrate(Schema.migrations, acceptsNewer: false)
             try await restored.claim(settings.cell, at: settings.store)
             if let file = former?.file, !FileManager.default.fileExists(atPath: file) {
@@ -183,6 +194,7 @@ struct RestoreInPlace {
             if let former {
                 stores.append(try former.openPresent())
                 try await stores[1].requirePresent(at: former, in: settings.cell)
+                try await require(keys, stores[1], at: former.place)
             }
             let report = try await RestoreStore(
                 restored: restored, replaced: stores.count > 1 ? stores[1] : nil, keys: keys,
@@ -193,6 +205,10 @@ struct RestoreInPlace {
             for store in stores { try? await store.close() }
             throw error
         }
+    }
+
+    private func require(_ keys: PersonalKeys, _ store: any Database, at place: String) async throws {
+        try await store.read { [directory = settings.keys] in try keys.require(in: $0, directory, of: place) }
     }
 
     private func requireUnused(_ file: String) throws {

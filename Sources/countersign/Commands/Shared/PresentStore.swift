@@ -18,6 +18,13 @@ extension StoreURL {
             "There is no store at \(place): check --store, or create one with `countersign provider add`, `serve` or "
                 + "`store migrate`.")
     }
+
+    /// The failure if another program's tables are there.
+    func foreign(_ table: String) -> CommandFailure {
+        CommandFailure(
+            "\(place) is a database of another program: it has the table \(table) and no history of this service. "
+                + "Nothing was changed. Name the store with --store, or an empty file or database.")
+    }
 }
 
 extension Database {
@@ -26,10 +33,20 @@ extension Database {
     /// - Throws: ``CommandFailure`` that names the command to run, `StoreError.notUsable` for a store that was moved,
     ///   `StoreError.migration` for one that is too new.
     func requirePresent(at url: StoreURL, in cell: Cell) async throws {
+        try await requireOwn(at: url)
         try await requireUsable()
         guard try await currentMigration() > 0 else { throw url.missing }
         try await requireCurrentSchema(at: url)
         try await require(cell, at: url)
+    }
+
+    /// Returns if the store is empty or has the tables of the service. Every command that opens a store calls this
+    /// before it writes.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func requireOwn(at url: StoreURL) async throws {
+        guard case .foreign(let table) = try await read({ try $0.origin() }) else { return }
+        throw url.foreign(table)
     }
 
     /// Brings the schema up to date, creating it in an empty store, and claims the store for a cell.
@@ -37,6 +54,7 @@ extension Database {
     /// - Returns: whether the store was empty. A command reports that, because a wrong address creates a store too.
     /// - Throws: ``CommandFailure``, `StoreError`.
     func prepare(for cell: Cell, at url: StoreURL) async throws -> Bool {
+        try await requireOwn(at: url)
         let isNew = try await currentMigration() == 0
         try await migrate(Schema.migrations)
         try await claim(cell, at: url)
