@@ -47,6 +47,22 @@ struct HelpTests {
         }
     }
 
+    @Test("has --yes for every command with --dry-run, whether it asks or not, and for each that asks")
+    func agreements() throws {
+        var checked = 0
+        for command in try Self.described() where command.subcommands.isEmpty {
+            let names = command.arguments.flatMap {
+                ($0["names"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
+            }
+            guard names.contains("dry-run") || command.path == "countersign provider stream approve" else { continue }
+            checked += 1
+            #expect(names.contains("yes"), "\(command.path)")
+        }
+        #expect(checked > 15)
+        let ending = ["user", "end-sessions", "acme/ada", "--reason", "ticket:1", "--yes"]
+        _ = try Countersign.parseAsRoot(ending)
+    }
+
     @Test("has every flag that a refusal names")
     func flagsOfRefusals() throws {
         let names = try Self.described().flatMap(\.arguments).flatMap { argument in

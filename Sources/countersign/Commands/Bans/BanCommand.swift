@@ -111,6 +111,7 @@ struct BanCommand: AsyncParsableCommand {
         @OptionGroup var subject: BanSubjectOptions
         @Option(help: "The reason; kept sealed, shown only to admins.") var note: String
         @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @OptionGroup var unasked: UnaskedOption
 
         func report(_ admin: Admin) async throws -> Report {
             let target = try await subject.target(admin)

@@ -77,6 +77,7 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The message's id or its beginning.") var message: TypedID<Kind.OutboxMessage>
         @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @OptionGroup var unasked: UnaskedOption
 
         func report(_ admin: Admin) async throws -> Report {
             let id = try await admin.resolve(message)

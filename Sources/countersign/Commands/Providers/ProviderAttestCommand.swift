@@ -49,6 +49,7 @@ struct AttestCommand: AsyncParsableCommand {
         @Argument(help: "The app's id or its beginning.") var app: TypedID<Kind.Application>
         @OptionGroup var attested: AttestedAppOptions
         @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @OptionGroup var unasked: UnaskedOption
 
         func report(_ admin: Admin) async throws -> Report {
             let removed = try attested.parsed()

@@ -53,6 +53,7 @@ struct ClientCommand: AsyncParsableCommand {
         @OptionGroup var clients: ClientOptions
         @Flag(help: "Remove the last party too, after which any client may request ID tokens.") var anyParty = false
         @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @OptionGroup var unasked: UnaskedOption
 
         func report(_ admin: Admin) async throws -> Report {
             let clients = try clients.parsed()

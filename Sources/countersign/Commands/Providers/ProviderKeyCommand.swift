@@ -46,6 +46,7 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The key's id or its beginning.") var key: TypedID<Kind.ProviderKey>
         @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @OptionGroup var unasked: UnaskedOption
 
         func report(_ admin: Admin) async throws -> Report {
             let key = try await admin.resolve(key)

@@ -55,6 +55,7 @@ struct OriginCommand: AsyncParsableCommand {
         @Argument(help: "The provider's slug or id.") var provider: String
         @Argument(help: "The origin.") var origin: String
         @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @OptionGroup var unasked: UnaskedOption
 
         func report(_ admin: Admin) async throws -> Report {
             let origin = try OriginCommand.read(origin)

@@ -48,6 +48,7 @@ struct ResourceCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The URL.") var url: String
         @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @OptionGroup var unasked: UnaskedOption
 
         func report(_ admin: Admin) async throws -> Report {
             let url = try ResourceCommand.read(url)

@@ -38,17 +38,18 @@ struct StreamCommand: AsyncParsableCommand {
     struct Approve: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Approve the push address of a stream: its events are sent there from now on.",
-            discussion: "It asks first. In scripts give the address with --url.",
+            discussion: "It asks first. In scripts give the address with --url, or add --yes.",
             example: "provider stream approve e47a11c9")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The stream's id or its beginning.") var stream: TypedID<Kind.EventStream>
         @Option(help: "The address to approve without a question.") var url: String?
+        @Flag(help: "Approve the stream's present address without a question.") var yes = false
 
         func report(_ admin: Admin) async throws -> Report {
             let stream = try await admin.resolve(stream)
             let found = try await admin.administration.readEventStream(stream)
             let address = url ?? StreamCommand.address(found) ?? ""
-            if url == nil { try Confirmation.ask("send events about users to \(address)") }
+            if url == nil, !yes { try Confirmation.ask("send events about users to \(address)") }
             let approved = try await admin.administration.approveEventStream(stream, url: address)
             return Report(
                 "\(stream) sends to \(StreamCommand.address(approved) ?? "nowhere").",

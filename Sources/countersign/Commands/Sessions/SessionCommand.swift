@@ -101,6 +101,7 @@ struct SessionCommand: AsyncParsableCommand {
         @Argument(help: "The session's id or its beginning.") var session: TypedID<Kind.Session>
         @OptionGroup var why: ReasonOption
         @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @OptionGroup var unasked: UnaskedOption
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()

@@ -15,6 +15,11 @@ struct ReasonOption: ParsableArguments {
     }
 }
 
+/// The `--yes` of a command that ends something and does not ask, so that scripts give it to every such command.
+struct UnaskedOption: ParsableArguments {
+    @Flag(help: "Accepted for scripts; this command does not ask.") var yes = false
+}
+
 /// Parses a reason that an admin typed.
 func auditReason(_ text: String, _ option: String = "--reason") throws(CommandFailure) -> AuditReason {
     guard let reason = AuditReason(text) else {

@@ -71,6 +71,7 @@ struct UserCommand: AsyncParsableCommand {
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @OptionGroup var why: ReasonOption
         @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @OptionGroup var unasked: UnaskedOption
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()

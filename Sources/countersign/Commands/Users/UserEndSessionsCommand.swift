@@ -12,6 +12,7 @@ extension UserCommand {
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @Option(help: "The reason: a code or a ticket's number, kept in the audit log.") var reason: String
         @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @OptionGroup var unasked: UnaskedOption
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try auditReason(reason)

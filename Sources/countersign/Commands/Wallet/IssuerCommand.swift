@@ -85,6 +85,7 @@ struct IssuerCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The name of the file, as issuer list shows it. Its .pem may be left out.") var name: String
         @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @OptionGroup var unasked: UnaskedOption
 
         func report(on installation: Installation) async throws -> Report {
             let name = try IssuerCommand.checked(name)
