@@ -25,7 +25,7 @@ extension ProblemReason {
             .incomplete, "a credential or claim of the request is missing",
             "Have the user present a credential with all claims of the request."),
         ofPresentation(
-            .surplus, "the wallet presents more than the request asks for",
+            .surplus, "the wallet presents more than the request asks for, besides statements about other ages",
             "Have the user update the wallet, or use another one."),
         ofPresentation(
             .mixed, "the wallet presents credentials of different persons",

@@ -110,8 +110,8 @@ package extension Presentation {
     func requireAnswerable(at moment: Date, isCounted: Bool) throws(Refusal) {
         try require(.open, at: moment)
         guard isCounted ? attempts <= Self.maximumAttempts : attempts < Self.maximumAttempts else {
-            throw Refusal.tooMany(
-                "answers to this request", retryAfter: max(1, Int(saturating: expiresAt.timeIntervalSince(moment))))
+            throw Refusal.tooManyAnswers(
+                retryAfter: max(1, Int(saturating: expiresAt.timeIntervalSince(moment))))
         }
     }
 

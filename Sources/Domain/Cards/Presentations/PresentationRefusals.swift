@@ -51,6 +51,13 @@ package extension Refusal {
     static let presentationAnswered = Refusal(
         .conflict, "The request was answered already. Begin a new presentation.", state: "answered")
 
+    /// - Parameter retryAfter: the seconds until the request expires. No answer to it is tried again.
+    static func tooManyAnswers(retryAfter: Int) -> Refusal {
+        Refusal(
+            .rateLimited, "The limit of answers to this request is reached. Begin a new presentation.",
+            retryAfter: retryAfter)
+    }
+
     static let presentationExpired = Refusal(
         .conflict, "The request has expired. Begin a new presentation.", state: "expired")
 
