@@ -5,9 +5,9 @@ import Operations
 /// Bans: the list, a new ban with its preview, and the lifting of one.
 enum BanPages {
     static let routes: [ConsoleRoute] = [
-        .page("/bans", .manage, cost: .read, list),
+        .page("/bans", .manage, cost: .read, query: ["user", "device", "state", "after"], list),
         .action("/bans/find", .manage, cost: .write, isPersonal: true, find),
-        .page("/bans/new", .manage, cost: .read) { request in
+        .page("/bans/new", .manage, cost: .read, query: ["kind", "subject"]) { request in
             try await request.administration.require(.manage)
             return .page(new(request))
         },

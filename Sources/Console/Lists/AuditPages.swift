@@ -6,8 +6,9 @@ import Operations
 /// The audit log: a search, its verification, and its lines for a program.
 enum AuditPages {
     static let routes: [ConsoleRoute] = [
-        .page("/audit", .audit, cost: .read, list),
-        .page("/audit/lines", .audit, cost: .heavy, lines),
+        .page("/audit", .audit, cost: .read, query: ["kind", "subject", "event", "actor", "since", "after"], list),
+        .page(
+            "/audit/lines", .audit, cost: .heavy, query: ["kind", "subject", "event", "actor", "since", "after"], lines),
         .action("/audit/verify", .audit, cost: .heavy, verify),
     ]
 

@@ -6,7 +6,7 @@ import Operations
 /// Messages that wait to be sent, and dead letters.
 enum OutboxPages {
     static let routes: [ConsoleRoute] = [
-        .page("/outbox", .manage, cost: .read, list),
+        .page("/outbox", .manage, cost: .read, query: ["state", "after"], list),
         .page("/outbox/retry", .manage, cost: .read, confirmRetryOfAll),
         .action("/outbox/retry", .manage, cost: .heavy, retryAll),
         .page("/outbox/{}/retry", .manage, cost: .read) { try await confirm(.retry, $0) },

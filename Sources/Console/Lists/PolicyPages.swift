@@ -4,7 +4,9 @@ import Operations
 /// The policies in force, read only.
 enum PolicyPages {
     static let routes: [ConsoleRoute] = [
-        .page("/policies", .audit, cost: .read) { .page(page($0.parts.policies(), file: $0.value("file"))) }
+        .page("/policies", .audit, cost: .read, query: ["file"]) {
+            .page(page($0.parts.policies(), file: $0.value("file")))
+        }
     ]
 
     private static let path = PagePath("/policies")

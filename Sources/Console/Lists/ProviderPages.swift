@@ -6,7 +6,7 @@ import Operations
 /// Providers with their keys and streams, and the check of an identity token.
 enum ProviderPages {
     static let routes: [ConsoleRoute] = [
-        .page("/providers", .manage, cost: .read, list),
+        .page("/providers", .manage, cost: .read, query: ["after"], list),
         .page("/providers/{}", .manage, cost: .read, show),
         .action("/providers/{}/token", .manage, cost: .read, subject: \.provider, checkToken),
         .page("/providers/{}/disable", .manage, cost: .read, confirmDisabling),

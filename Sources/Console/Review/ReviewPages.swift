@@ -6,10 +6,10 @@ import Operations
 /// Card review: the queue, one card, and the decisions about it.
 enum ReviewPages {
     static let routes: [ConsoleRoute] = [
-        .page("/review", .review, cost: .read, queue),
+        .page("/review", .review, cost: .read, query: ["after", "decided"], queue),
         // Not limited: reviewers look at every card that waits, and at no other.
-        .page("/review/{}", .review, cost: .read, card),
-        .page("/review/{}/next", .review, cost: .read, next),
+        .page("/review/{}", .review, cost: .read, query: ["decided"], card),
+        .page("/review/{}/next", .review, cost: .read, query: ["decided"], next),
         .action("/review/{}/accept", .review, cost: .write, subject: \.card) { try await decide($0, isAccepted: true) },
         .action("/review/{}/reject", .review, cost: .write, subject: \.card) {
             try await decide($0, isAccepted: false)

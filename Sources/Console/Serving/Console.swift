@@ -87,6 +87,9 @@ package extension Console {
                 visit.route = route.path.description
                 try administrator.require(route.right)
                 let values = try fields(kind, request, target, body, origin)
+                if kind == .page, let other = values.keys.filter({ !route.query.contains($0) }).min() {
+                    throw Refusal.parameterUnknown(other)
+                }
                 let answer = try await answer(
                     route, segments, values, target, form: body,
                     Caller(administrator: administrator, thumbprint: thumbprint))

@@ -4,6 +4,10 @@ import Domain
 extension Refusal {
     static let noSuchPage = Refusal(.notFound, "There is no such page. Go on from the start page.")
 
+    static func parameterUnknown(_ name: String) -> Refusal {
+        Refusal(.malformedRequest, "The page has no parameter \(name). Remove it, or correct its name.")
+    }
+
     static let pageFromElsewhere = Refusal(
         .insufficientScope,
         "The request came from another site, or the browser does not say from where. Open the start page and go on "

@@ -19,17 +19,21 @@ struct ConsoleRoute: Sendable {
     /// Whether it shows the data of a person. The persons are limited for each administrator: the route counts its look
     /// before it answers. For a page that did not, its address is counted as a person.
     let isPersonal: Bool
+    /// The parameters that the query of a page may have. Others are refused: a condition that is ignored shows rows that
+    /// nobody asked for.
+    var query: Set<String> = []
     /// What a form's token is bound to besides its path; empty for nothing.
     let subject: @Sendable (ConsoleRequest) -> String
     let answer: @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
 
     static func page(
-        _ path: StaticString, _ right: AdminRight, cost: CallCost, isPersonal: Bool = false,
+        _ path: StaticString, _ right: AdminRight, cost: CallCost, query: Set<String> = [],
+        isPersonal: Bool = false,
         _ answer: @escaping @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
     ) -> ConsoleRoute {
         ConsoleRoute(
-            kind: .page, path: path, right: right, cost: cost, isPersonal: isPersonal, subject: { _ in "" },
-            answer: answer)
+            kind: .page, path: path, right: right, cost: cost, isPersonal: isPersonal, query: query,
+            subject: { _ in "" }, answer: answer)
     }
 
     static func action(

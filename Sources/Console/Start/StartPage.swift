@@ -6,7 +6,7 @@ import Operations
 /// The start page: what happens now, each figure with its limit, and charts of the last hour and day.
 enum StartPage {
     static let routes: [ConsoleRoute] = [
-        .page("/", .resolve, cost: .read) { request in
+        .page("/", .resolve, cost: .read, query: ["every"]) { request in
             let acts = request.administrator.role.includes(.manage) ? try await waiting(request) : nil
             let every = request.has("every", "30") ? 30 : nil
             return .page(page(view(request.parts, request.administrator, acts), at: request.now, every: every))

@@ -5,7 +5,10 @@ import Operations
 /// The searches. One that ends without an answer is a refusal, never an empty result.
 enum SearchPages {
     static let routes: [ConsoleRoute] = [
-        .page("/search", .support, cost: .read, isPersonal: true) { request in
+        .page(
+            "/search", .support, cost: .read,
+            query: ["external_id", "user", "session", "device", "serial", "provider"], isPersonal: true
+        ) { request in
             try await .page(page(request, result: result(request)))
         },
         .action("/search", .manage, cost: .write, isPersonal: true) { request in

@@ -6,7 +6,8 @@ enum UserPages {
     static let routes: [ConsoleRoute] =
         SearchPages.routes + [page] + UserActions.routes + SessionActions.routes + DevicePages.routes
 
-    private static let page = ConsoleRoute.page("/users/{}", .support, cost: .read, isPersonal: true) { request in
+    private static let page = ConsoleRoute.page("/users/{}", .support, cost: .read, query: ["after"], isPersonal: true)
+    { request in
         let administration = request.administration
         let cursor = request.value("after")
         let (detail, history) = try await administration.readUserWithHistory(

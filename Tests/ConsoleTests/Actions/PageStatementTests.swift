@@ -3,6 +3,7 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
+import HTTPTypes
 import Repositories
 import Testing
 
@@ -109,6 +110,21 @@ struct PageStatementTests {
                         _ = try await Self.answer(route, example, world, over: world.fixture.store)
                     }
                 }
+            }
+        }
+    }
+
+    @Test("have their own parameters, and refuse others before they read anything")
+    func parameters() async throws {
+        try await ConsoleWorld.run(as: .security) { world in
+            let (rows, console) = (try await PageRows(filling: world), ServedConsole(world))
+            for example in try Self.examples(rows) {
+                let route = try #require(
+                    ConsoleRoutes.all.first { $0.kind == .page && $0.path.description == example.path })
+                #expect(Set(example.values.keys).isSubset(of: route.query), "\(example.path) \(example.values)")
+                let path = example.path.replacing("{}", with: "x")
+                let other = await console.send(.get, path + "?id=1")
+                #expect(other.status == 400 && other.text.contains("has no parameter id"), "\(path): \(other.status)")
             }
         }
     }
