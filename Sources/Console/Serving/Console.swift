@@ -139,7 +139,8 @@ package extension Console {
         let environment = parts.service.environment
         let request = ConsoleRequest(
             segments: segments, values: values, administrator: caller.administrator,
-            administration: administration(caller.administrator, route.line == .page ? .console : .administration), now: environment.now(),
+            administration: administration(caller.administrator, route.line == .page ? .console : .administration),
+            now: environment.now(),
             operationID: route.kind == .action ? operationID : nil, tokens: tokens,
             newOperationID: { environment.newUUID().uuidString }, parts: parts)
         switch route.kind {
