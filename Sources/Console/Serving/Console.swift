@@ -15,7 +15,7 @@ package struct Console: Sendable {
     /// Whether the server's certificate names a host.
     private let isOwnHost: @Sendable (String) -> Bool
     let status: @Sendable (Refusal.Code) -> HTTPResponse.Status
-    private let administration: @Sendable (Administrator, Lane) -> Administration
+    private let administration: @Sendable (Administrator, _ isPage: Bool) -> Administration
     private let table: RouteTable
     private let patience: Patience
     private let submissions = Submissions()
@@ -24,7 +24,7 @@ package struct Console: Sendable {
     init(
         _ parts: ConsoleParts, keys: FormKeys, isOwnHost: @escaping @Sendable (String) -> Bool,
         status: @escaping @Sendable (Refusal.Code) -> HTTPResponse.Status, routes: [ConsoleRoute], patience: Patience,
-        administration: @escaping @Sendable (Administrator, Lane) -> Administration
+        administration: @escaping @Sendable (Administrator, _ isPage: Bool) -> Administration
     ) {
         self.parts = parts
         self.keys = keys
@@ -46,11 +46,11 @@ package extension Console {
     /// - Parameters:
     ///   - isOwnHost: whether the server's certificate names a host.
     ///   - status: the status of a refusal.
-    ///   - administration: the operations with an administrator as actor, limited by the role, which read on a lane.
+    ///   - administration: the operations with an administrator as actor, limited by the role. Those of pages read apart.
     init(
         _ parts: ConsoleParts, keys: FormKeys, isOwnHost: @escaping @Sendable (String) -> Bool,
         status: @escaping @Sendable (Refusal.Code) -> HTTPResponse.Status,
-        administration: @escaping @Sendable (Administrator, Lane) -> Administration
+        administration: @escaping @Sendable (Administrator, _ isPage: Bool) -> Administration
     ) {
         self.init(
             parts, keys: keys, isOwnHost: isOwnHost, status: status, routes: ConsoleRoutes.all, patience: .usual,
@@ -139,7 +139,7 @@ package extension Console {
         let environment = parts.service.environment
         let request = ConsoleRequest(
             segments: segments, values: values, administrator: caller.administrator,
-            administration: administration(caller.administrator, route.line == .page ? .console : .administration),
+            administration: administration(caller.administrator, route.line == .page),
             now: environment.now(),
             operationID: route.kind == .action ? operationID : nil, tokens: tokens,
             newOperationID: { environment.newUUID().uuidString }, parts: parts)

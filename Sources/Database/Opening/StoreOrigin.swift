@@ -39,6 +39,14 @@ package extension Transaction {
         return isOwn ? .service : .foreign(table: first)
     }
 
+    /// The migrations that are not applied to a store that has a history.
+    ///
+    /// - Parameter acceptsNewer: as that of `Database/pendingMigrations(of:acceptsNewer:)`.
+    /// - Throws: `StoreError.migration` if history and build do not match.
+    func pendingMigrations(of migrations: [Migration], acceptsNewer: Bool) throws -> [Migration] {
+        try pending(of: migrations, acceptsNewer: acceptsNewer, in: self)
+    }
+
     private static var marks: [(table: String, columns: Set<String>)] {
         [
             ("schema_migrations", ["identifier", "checksum", "readable_from"]),

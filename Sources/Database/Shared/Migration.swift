@@ -10,11 +10,11 @@ package enum Engine: Sendable {
 package struct Migration: Sendable {
     /// The position in the order, from 1.
     package let identifier: Int
-    package let name: String
+    let name: String
     /// One SQL statement each, without parameters, which every engine executes. Those of ``indexes`` are among them.
     package let statements: [String]
     /// FNV-1a (Fowler, Noll and Vo) of all statements, 64 bits in hexadecimal. It detects edits, not attacks.
-    package let checksum: String
+    let checksum: String
     /// The last migration of the oldest build that can use the store after this one. Older builds are refused.
     let readableFrom: Int
     /// Indexes that are built while the store is in use. Such a step has no other statements.
@@ -131,18 +131,8 @@ package extension Database {
     }
 }
 
-package extension Transaction {
-    /// The migrations that are not applied to a store that has a history.
-    ///
-    /// - Parameter acceptsNewer: as that of `Database/pendingMigrations(of:acceptsNewer:)`.
-    /// - Throws: `StoreError.migration` if history and build do not match.
-    func pendingMigrations(of migrations: [Migration], acceptsNewer: Bool) throws -> [Migration] {
-        try pending(of: migrations, acceptsNewer: acceptsNewer, in: self)
-    }
-}
-
 /// Compares the applied migrations with those of this build, and returns the pending ones.
-private func pending(
+func pending(
     of migrations: [Migration], acceptsNewer: Bool, in transaction: any Transaction
 ) throws -> [Migration] {
     let applied = try transaction.query(

@@ -21,7 +21,7 @@ final class HostResolver: Sendable {
     static let atOnce = 64
     /// The largest number of look-ups under way for one owner.
     static let atOnceForOwner = 2
-    /// The same for a trusted root, below which many issuers have their hosts.
+    /// A trusted root has more, because many issuers below it have their hosts.
     static let atOnceForRoot = 4
     /// The largest number of remembered hosts of one owner.
     static let hostsOfOwner = 64

@@ -19,7 +19,7 @@ enum ProvenParties {
         init(_ hear: @escaping @Sendable (ProviderID, ApplicationID?) -> Void) { self.hear = hear }
     }
 
-    /// `nil` outside a request.
+    /// The listener of the current request; `nil` outside a request.
     @TaskLocal static var listener: Listener?
 
     static func note(_ provider: ProviderID, _ app: ApplicationID? = nil) { listener?.hear(provider, app) }

@@ -26,7 +26,7 @@ struct ServedConsole: Sendable {
             ConsoleParts(service: world.fixture.context), keys: Self.keys,
             isOwnHost: { $0.utf8.elementsEqual("console.example".utf8) }, status: Listeners.status, routes: routes,
             patience: patience,
-            administration: { administrator in
+            administration: { administrator, _ in
                 Administration(
                     store: store, environment: environment, actor: Console.actor(administrator),
                     administrator: administrator, fourEyesOver: policy[\.bans].fourEyesOver

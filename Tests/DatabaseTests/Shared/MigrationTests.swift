@@ -1,7 +1,8 @@
-import Database
 import Fixtures
 import Foundation
 import Testing
+
+@testable import Database
 
 @Suite struct MigrationTests {
     static let first = Migration(

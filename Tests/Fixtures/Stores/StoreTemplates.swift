@@ -36,7 +36,7 @@ actor StoreTemplates {
     /// the migrations have so few statements that they take no longer than a copy.
     func copy(_ kind: StoreKind, _ migrations: [Migration], to directory: URL) async throws -> Bool {
         guard let copying = kind.copying, migrations.flatMap(\.statements).count > 8 else { return false }
-        let name = [kind.description] + migrations.map { "\($0.identifier) \($0.name) \($0.checksum)" }
+        let name = [kind.description] + migrations.flatMap { ["\($0.identifier)"] + $0.statements }
         let folder = URL(filePath: try scratch.get().path).appending(path: "template-\(UUID().uuidString)")
         let made =
             templates[name]

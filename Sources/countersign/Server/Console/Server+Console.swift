@@ -19,11 +19,11 @@ extension Server {
                 auditKeys: { [settings] in try KeyFiles.auditKeys(in: settings.keys) }),
             keys: keys.nonceSecrets.formKeys(generation: nonceKey.generation),
             isOwnHost: { [server] in server.present.covers($0) }, status: Listeners.status,
-            administration: { [store, environment, service, personal = keys.personal] administrator, lane in
+            administration: { [store, environment, service, personal = keys.personal] administrator, isPage in
                 Administration(
                     store: store, environment: environment, actor: Console.actor(administrator),
                     administrator: administrator, fourEyesOver: service.policy[\.bans].fourEyesOver,
-                    reading: lane
+                    reading: isPage ? .console : .administration
                 ) { personal }
             })
         let listener = listeners.makeConsole(
