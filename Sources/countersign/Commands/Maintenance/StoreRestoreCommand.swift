@@ -213,7 +213,11 @@ struct RestoreInPlace {
 
     private func requireUnused(_ file: String) throws {
         do {
-            try SQLiteMaintenance(path: file, busyTimeout: 1).requireUnused()
+            let present = try SQLiteMaintenance(path: file, busyTimeout: 1)
+            if let origin = try? present.read(now: Date(), { try $0.origin() }), case .foreign(let table) = origin {
+                throw settings.store.foreign(table)
+            }
+            try present.requireUnused()
         } catch StoreError.unavailable {
             throw CommandFailure("\(file) is in use or is not a store: stop the service and every other command first.")
         }
