@@ -23,6 +23,7 @@ enum UserActions {
             export(user, request)
         },
         .action("/users/{}/export", .manage, cost: .heavy, isPersonal: true) { request in
+            try await request.administration.require(.manage)
             try request.look(at: [await request.administration.readUser(request.name).user.id])
             let export = try await request.administration.exportUser(request.name, reason: request.reason())
             return .download(export.json.jsonBytes, name: "user.json", mediaType: "application/json")

@@ -16,7 +16,7 @@ package struct UserNotification: Sendable, Equatable, Confidential {
     /// - Throws: `Refusal` `malformed_request`.
     package init(id: String, title: String?, body: String?, data: JSONValue?) throws(Refusal) {
         let bytes = 0...Self.maximumSize
-        if let title { try PlainText.require(title, about: .notificationTitle, bytes: bytes, for: .prose) }
+        if let title { try PlainText.require(title, about: .title, bytes: bytes, for: .prose) }
         if let body { try PlainText.require(body, about: .notificationBody, bytes: bytes, for: .note) }
         try self.init(stored: id, title: title, body: body, data: data)
     }

@@ -25,7 +25,7 @@ package struct StreamOpening: Sendable, Confidential {
         }
         (self.id, self.kind) = (id, kind)
         self.members = try Self.members(members, of: kind)
-        if let title { try PlainText.require(title, about: .streamTitle, bytes: 1...255, for: .prose) }
+        if let title { try PlainText.require(title, about: .title, bytes: 1...255, for: .prose) }
         if let description {
             try PlainText.require(description, about: .streamDescription, bytes: 1...4096, for: .note)
         }

@@ -61,7 +61,7 @@ struct RequestFieldTests {
 
     @Test("is read only by its bound")
     func rule() throws {
-        let read = /(?i:headers|fields)\[(?:values: |fields: )?[\w.]+\](?! = |\.append)/
+        let read = /(?i:headers|fields)\[(?:values: |fields: )?[\w.]+\](?! =|\.append)/
         var found: Set<String> = []
         for file in try ["API", "Console"].flatMap({ try SourceFile.all(of: $0) })
         where file.name != "RequestField.swift" {

@@ -13,9 +13,18 @@ struct PlainTextTests {
         ] as [UInt32])
     func hidden(value: UInt32) throws {
         let scalar = try #require(Unicode.Scalar(value))
-        for use in [PlainText.Use.identifier, .prose, .note] {
+        let isMark = [0x61C, 0x200E, 0x200F].contains(value)
+        for use in [PlainText.Use.identifier, .prose, .note] where use != .note || !isMark {
             #expect(!PlainText.isPlain("a\(scalar)b", for: use), "U+\(String(value, radix: 16))")
         }
+    }
+
+    @Test("Notes have CRLF, and the marks of direction beside punctuation of a right-to-left text")
+    func notes() {
+        #expect(PlainText.isPlain("one\r\ntwo", for: .note))
+        #expect(PlainText.isPlain("\u{05D0}!\u{200F} a \u{200E}(b)", for: .note))
+        for text in ["one\rtwo", "one\r", "one\r\r\n"] { #expect(!PlainText.isPlain(text, for: .note), "\(text)") }
+        #expect(!PlainText.isPlain("one\r\ntwo", for: .prose))
     }
 
     @Test("Line feeds and tabs stay in notes alone")

@@ -132,10 +132,10 @@ package extension Refusal {
         case newID
         /// The blinded numbers of contacts.
         case blindedNumbers
-        case messageParts, messageStorage, notificationBody, notificationData, notificationTitle
+        case messageParts, messageStorage, notificationBody, notificationData
         /// The message that a reply refers to.
         case repliedMessage
-        case streamDescription, streamImage, streamKind, streamMembers, streamMetadata, streamTitle
+        case streamDescription, streamImage, streamKind, streamMembers, streamMetadata, title
         /// The merge patch for the metadata of a stream.
         case metadataPatch
         /// The new metadata of a stream.

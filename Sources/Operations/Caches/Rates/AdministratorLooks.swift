@@ -78,7 +78,7 @@ final class AdministratorLooks: Sendable {
     /// Forgets the looks of more than a period ago. A clock that is set back forgets none of the last period.
     private static func forget(_ looks: inout [AdministratorID: [Look]], at now: Date) {
         looks = looks.compactMapValues { looks in
-            let kept = looks.filter { abs(now.timeIntervalSince($0.at)) < limit.period }
+            let kept = looks.filter { now.timeIntervalSince($0.at).magnitude < limit.period }
             return kept.isEmpty ? nil : kept
         }
     }
