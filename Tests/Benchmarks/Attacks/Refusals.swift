@@ -188,14 +188,15 @@ struct Refusals {
     private static func consoleCases() -> [Case] {
         [
             Case(name: "GET /nodes", status: 200, request: ConsoleVisitor.request("/nodes")),
-            Case(
-                name: "GET /nodes, a field that is not UTF-8", status: 400,
-                request: ConsoleVisitor.request("/nodes?after=%FF")),
             Case(name: "GET /nodes from another site", status: 403, request: get("/nodes")),
             Case(name: "GET /nothing", status: 404, request: ConsoleVisitor.request("/nothing")),
             Case(
                 name: "GET /nodes, then closed", status: 200,
                 request: get("/nodes", ["Sec-Fetch-Site: none", "Connection: close"]), closes: true),
+            // An invalid target ends the connection.
+            Case(
+                name: "GET /nodes, a target that is not UTF-8", status: 400,
+                request: ConsoleVisitor.request("/nodes?after=%FF"), closes: true),
             Case(
                 name: "POST /audit/verify, 70,000 bytes announced", status: 413,
                 request: announcing(at: "/audit/verify"), closes: true),
