@@ -220,7 +220,7 @@ class Fuzz:
         self.statuses[status] = self.statuses.get(status, 0) + 1
         if status >= 500 and not (framing and status == 501):
             self.failures.append(f"{status} {body[:500]!r} to {shown}")
-        if (method, path) == ("DELETE", "/me") and status < 300:
+        if (method, path) == ("delete", "/me") and status < 300:
             self.is_erased = True
         is_over = status in (401, 403) and re.search(rb'"(session_\w+|certificate_revoked)"', body)
         if ((method, path) in ENDING and status < 300 or is_over) and (kind, name) != ("header", "Authorization"):
