@@ -112,6 +112,20 @@ struct AdministratorAuthorityRotationTests {
         }
     }
 
+    @Test("A host that got the next key from another one still trusts the former authority")
+    func copiedKey() throws {
+        let bench = try RotationBench()
+        func file(_ name: KeyFiles.Name) -> KeyFile { KeyFiles.file(name, in: bench.directory) }
+        try bench.serveConsole(on: [0, 1])
+        try bench.run(.stage, of: .administratorAuthority)
+        for node in [0, 1] { try bench.restart(node) }
+        let former = try file(.adminAuthorityCertificate).read()
+        try file(.adminAuthorityKey).replace(try file(.nextAdminAuthorityKey).read())
+        try bench.run(.use, of: .administratorAuthority)
+        #expect(try file(.formerAdminAuthorityCertificate).read() == former)
+        #expect(try AdministratorAuthorities(in: bench.directory).chains.count == 2)
+    }
+
     @Test("The certificates that a step names are there to be copied, or gone. No key leaves its host for a node")
     func namedFiles() throws {
         let bench = try RotationBench()

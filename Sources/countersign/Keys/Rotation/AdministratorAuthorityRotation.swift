@@ -33,6 +33,11 @@ struct AdministratorAuthorityRotation {
         if nextKey.exists, try nextKey.hasSameText(as: key) {
             // The key came from another host, or a run was stopped after it had replaced the current key.
             if nextCertificate.exists, try !nextCertificate.hasSameText(as: certificate) {
+                // This host may never have had the former authority under its name.
+                if !formerCertificate.exists {
+                    try formerCertificate.create(try certificate.read())
+                    outcome.changed.append(formerCertificate.path)
+                }
                 try certificate.replace(try nextCertificate.read())
                 outcome.changed.append(certificate.path)
             }
