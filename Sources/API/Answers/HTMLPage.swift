@@ -26,7 +26,7 @@ enum HTMLPage {
         return (fields, ByteBuffer(string: document(title: "Not accepted", body: body)))
     }
 
-    /// A page as HTML or JSON, whichever the client prefers. Its bytes are the same for every client.
+    /// A page as HTML or JSON, whichever the client prefers. All clients get the same bytes.
     ///
     /// - Parameter page: the page's bytes, as HTML if the parameter is `true`.
     static func response(to fields: HTTPFields, shared page: (_ isHTML: Bool) -> ByteBuffer) -> Response {

@@ -9,7 +9,7 @@ final class Submissions: Sendable {
         let administrator: AdministratorID
         let target: String
         let operationID: String
-        /// SHA-256 of the whole form. A form with the same id and other values is another action.
+        /// SHA-256 of the whole form. A form with other values under the same id is a new action.
         let digest: Digest256
 
         init(administrator: AdministratorID, target: String, operationID: String, form: [UInt8]) {

@@ -60,8 +60,8 @@ extension ConsoleRequest {
     /// Says that the page has nobody's data.
     func looksAtNobody() { looks.note() }
 
-    /// Counts the look at what a number, document, device or ban leads to. A single user is the same person as on the
-    /// user's own page.
+    /// Counts the look at users whom a number, document, device or ban leads to. A single user counts once, also if the
+    /// administrator opens the user's own page.
     ///
     /// - Parameters:
     ///   - name: a digest of what leads to the person.

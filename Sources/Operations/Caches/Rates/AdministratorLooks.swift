@@ -66,7 +66,7 @@ final class AdministratorLooks: Sendable {
             return nil
         }
         var look = looks.remove(at: known)
-        // The name and the user are the same person.
+        // The look by this name was at this user, who counts once.
         if user != nil { looks.removeAll { $0.user == nil && $0.names.contains(name) } }
         if look.user == nil { look.user = user }
         if look.names.count < mostNames { look.names.insert(name) }
