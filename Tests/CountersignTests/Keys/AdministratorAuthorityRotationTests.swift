@@ -93,21 +93,14 @@ struct AdministratorAuthorityRotationTests {
             try bench.serveConsole(on: [0, 1])
             try bench.run(.stage, of: .administratorAuthority)
             for node in [0, 1] { try bench.restart(node) }
-            let before = try files.map { try $0.exists ? $0.read() : nil }
+            let before = try RotationBench.texts(of: files)
             try bench.run(.use, of: .administratorAuthority)
-            let after = try files.map { try $0.exists ? $0.read() : nil }
-            // The files that come later still have their former content.
-            for (file, text) in zip(files, before).dropFirst(written) {
-                if let text {
-                    try file.replace(text)
-                } else if file.exists {
-                    try file.remove()
-                }
-            }
+            let after = try RotationBench.texts(of: files)
+            try RotationBench.restore(files.dropFirst(written), to: before.dropFirst(written))
             #expect(try AdministratorAuthorities(in: bench.directory).chains.count == 2, "\(written)")
             try bench.restart(0)
             try bench.run(.use, of: .administratorAuthority)
-            #expect(try files.map { try $0.exists ? $0.read() : nil } == after, "\(written)")
+            #expect(try RotationBench.texts(of: files) == after, "\(written)")
             for node in [0, 1] { try bench.restart(node) }
         }
     }

@@ -102,19 +102,12 @@ struct AuthorityRotationTests {
             let files = names.map { KeyFiles.file($0, in: bench.directory) }
             try bench.run(.stage, of: .authority)
             for node in [0, 1] { try bench.restart(node) }
-            let before = try files.map { try $0.exists ? $0.read() : nil }
+            let before = try RotationBench.texts(of: files)
             try bench.run(.use, of: .authority)
-            let after = try files.map { try $0.exists ? $0.read() : nil }
-            // The files that come later still have their former content.
-            for (file, text) in zip(files, before).dropFirst(written) {
-                if let text {
-                    try file.replace(text)
-                } else if file.exists {
-                    try file.remove()
-                }
-            }
+            let after = try RotationBench.texts(of: files)
+            try RotationBench.restore(files.dropFirst(written), to: before.dropFirst(written))
             try bench.run(.use, of: .authority)
-            #expect(try files.map { try $0.exists ? $0.read() : nil } == after, "\(written)")
+            #expect(try RotationBench.texts(of: files) == after, "\(written)")
             for node in [0, 1] { try bench.restart(node) }
         }
     }

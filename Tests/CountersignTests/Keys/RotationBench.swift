@@ -80,3 +80,19 @@ final class RotationBench {
 
     func has(_ name: KeyFiles.Name) -> Bool { KeyFiles.file(name, in: directory).exists }
 }
+
+extension RotationBench {
+    /// The content of files; `nil` for one that is not there.
+    static func texts(of files: [KeyFile]) throws -> [String?] { try files.map { try $0.exists ? $0.read() : nil } }
+
+    /// Gives files their former content, as if a step had been stopped before it came to them.
+    static func restore(_ files: ArraySlice<KeyFile>, to former: ArraySlice<String?>) throws {
+        for (file, text) in zip(files, former) {
+            if let text {
+                try file.replace(text)
+            } else if file.exists {
+                try file.remove()
+            }
+        }
+    }
+}
