@@ -3267,7 +3267,7 @@ extension ServiceDocument {
      "Identity cards"
     ],
     "summary": "Answer a request as a wallet (OpenID4VP 1.0, direct_post.jwt)",
-    "description": "The answer is verified at its arrival. An accepted answer that is sent again gets the same response. A wallet's error changes nothing. After the session that began the request has ended, or a ban of its user or device, the request is unknown.",
+    "description": "The service verifies the answer when it arrives. An accepted answer that is sent again gets the same response. A wallet's error changes nothing. After the session that began the request has ended, or a ban of its user or device, the request is unknown.",
     "responses": {
      "200": {
       "description": "Where the wallet sends its user. Empty after an error of the wallet",
